@@ -1,0 +1,1 @@
+"""The agreement between who writes evidence and who believes it: formats, digests, scoring."""

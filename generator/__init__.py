@@ -1,0 +1,1 @@
+"""Reads evidence, believes nothing that it has not verified, and renders the leaderboards."""
