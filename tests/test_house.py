@@ -1,4 +1,4 @@
-"""Laws of the repository itself: what may be imported with which extra, and what no committed file may hold."""
+"""Laws of the repository itself: what each extra may import, and what no committed file may hold."""
 
 from __future__ import annotations
 
