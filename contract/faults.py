@@ -1,0 +1,45 @@
+"""What is wrong with one document: every fault with its place, reported together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from contract.errors import PatrolQualificationError
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault: a JSON pointer into the document (empty: the whole of it), what is wrong, how to mend it."""
+
+    where: str
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.message}" if self.where else self.message
+        return f"{text} ({self.hint})" if self.hint else text
+
+
+class DocumentError(PatrolQualificationError):
+    """A document has faults; `faults` holds all of them in document order."""
+
+    def __init__(self, faults: Iterable[Fault], *, where: str = "") -> None:
+        self.faults = tuple(faults)
+        if not self.faults:
+            raise ValueError("a document error needs at least one fault")
+        if len(self.faults) == 1:
+            only = self.faults[0]
+            place = f"{where}#{only.where}" if where and only.where else where or only.where
+            super().__init__(only.message, where=place, hint=only.hint)
+        else:
+            lines = "".join(f"\n  {fault}" for fault in self.faults)
+            super().__init__(f"{len(self.faults)} faults:{lines}", where=where)
+
+
+class DecodeError(DocumentError):
+    """Bytes are not a document of the wanted format."""
+
+
+class EncodeError(PatrolQualificationError, ValueError):
+    """A record holds a number that the exchanged formats cannot carry."""

@@ -1,0 +1,74 @@
+"""The state of reading one document: how strict, and the faults found so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Final
+
+from contract.faults import Fault
+from contract.jsontext import Node
+from contract.text import fold
+
+BAD: Final[Any] = object()  # in place of a value that could not be read; its fault is noted
+_KINDS: Final = {
+    "object": "an object",
+    "array": "an array",
+    "string": "a string",
+    "number": "a number",
+    "true": "a boolean",
+    "false": "a boolean",
+    "null": "null",
+}
+
+
+@dataclass(slots=True)
+class Reading:
+    """One document's source text, whether unknown members are ignored, and what is wrong with it."""
+
+    text: str
+    lenient: bool
+    faults: list[Fault] = field(default_factory=list)
+
+    def fault(self, where: str, message: str, hint: str = "") -> Any:
+        """Note a fault and give the value that stands for it."""
+        self.faults.append(Fault(where, message, hint))
+        return BAD
+
+    def expected(self, what: str, node: Node, where: str) -> Any:
+        """Note that a value has the wrong JSON type."""
+        return self.fault(where, f"expected {what}, found {_KINDS[node.kind]}")
+
+
+def child(where: str, name: str | int) -> str:
+    """The JSON pointer of a member or element (RFC 6901)."""
+    return f"{where}/{str(name).replace('~', '~0').replace('/', '~1')}"
+
+
+def declared_members(
+    node: Node, where: str, names: frozenset[str], reading: Reading
+) -> list[tuple[str, Node]]:
+    """The declared members of an object, each once; anything else is noted as a fault or ignored.
+
+    A duplicate or a case variant of a declared name is a fault for every reader, another unknown member only
+    for a strict one.
+    """
+    seen: dict[str, Node] = {}
+    for name, value in node.members:
+        if name in seen:
+            reading.fault(child(where, name), "the member stands twice", "keep one of the two")
+        elif name in names:
+            seen[name] = value
+        else:
+            _undeclared(name, where, names, reading)
+    return list(seen.items())
+
+
+def _undeclared(name: str, where: str, names: frozenset[str], reading: Reading) -> None:
+    variant = next((known for known in names if fold(known) == fold(name)), None)
+    if variant is not None:
+        reading.fault(child(where, name), f"the member is spelled {variant!r}", f"rename it to {variant!r}")
+    elif not reading.lenient:
+        close = get_close_matches(name, sorted(names), n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "remove it"
+        reading.fault(child(where, name), "the format knows no such member", hint)
