@@ -21,6 +21,11 @@ class Fault:
         return f"{text} ({self.hint})" if self.hint else text
 
 
+def pointer(where: str, name: str | int) -> str:
+    """The JSON pointer of a member or element (RFC 6901)."""
+    return f"{where}/{str(name).replace('~', '~0').replace('/', '~1')}"
+
+
 class DocumentError(PatrolQualificationError):
     """A document has faults; `faults` holds all of them in document order."""
 

@@ -24,11 +24,8 @@ _SCALARS: Final[dict[str, Kind]] = {'"': "string", "t": "true", "f": "false", "n
 
 _PLAIN: Final = r'[^"\\\x00-\x1f]*+'
 STRING: Final = rf'"{_PLAIN}(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{{4}}){_PLAIN})*+"'
-_TOKEN: Final = re.compile(
-    r"[ \t\n\r]*+([{}\[\]:,]|"
-    + STRING
-    + r"|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?|true|false|null|\Z)"
-)
+NUMBER: Final = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
+_TOKEN: Final = re.compile(rf"[ \t\n\r]*+([{{}}\[\]:,]|{STRING}|{NUMBER}|true|false|null|\Z)")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 

@@ -104,7 +104,7 @@ class _Python:
         if kind == "string":
             return string_value(lexeme)
         if kind == "number":
-            return int(lexeme) if _is_int(lexeme) else float(lexeme)
+            return number_value(lexeme)
         return {"true": True, "false": False}.get(lexeme)
 
     def array(self, items: Sequence[JsonValue], start: int, end: int) -> JsonValue:
@@ -117,5 +117,7 @@ class _Python:
 _PYTHON: Final = _Python()
 
 
-def _is_int(lexeme: str) -> bool:
-    return len(lexeme) <= _MAX_INT_DIGITS and not set(lexeme) & set(".eE")
+def number_value(lexeme: str) -> int | float:
+    """The number that a JSON number stands for, exact when it is written as a whole one."""
+    whole = len(lexeme) <= _MAX_INT_DIGITS and not set(lexeme) & set(".eE")
+    return int(lexeme) if whole else float(lexeme)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final
 
-from contract.faults import Fault
+from contract.faults import Fault, pointer
 from contract.jsontext import Node
 from contract.text import fold
 
@@ -40,11 +40,6 @@ class Reading:
         return self.fault(where, f"expected {what}, found {_KINDS[node.kind]}")
 
 
-def child(where: str, name: str | int) -> str:
-    """The JSON pointer of a member or element (RFC 6901)."""
-    return f"{where}/{str(name).replace('~', '~0').replace('/', '~1')}"
-
-
 def declared_members(
     node: Node, where: str, names: frozenset[str], reading: Reading
 ) -> list[tuple[str, Node]]:
@@ -56,7 +51,7 @@ def declared_members(
     seen: dict[str, Node] = {}
     for name, value in node.members:
         if name in seen:
-            reading.fault(child(where, name), "the member stands twice", "keep one of the two")
+            reading.fault(pointer(where, name), "the member stands twice", "keep one of the two")
         elif name in names:
             seen[name] = value
         else:
@@ -67,8 +62,8 @@ def declared_members(
 def _undeclared(name: str, where: str, names: frozenset[str], reading: Reading) -> None:
     variant = next((known for known in names if fold(known) == fold(name)), None)
     if variant is not None:
-        reading.fault(child(where, name), f"the member is spelled {variant!r}", f"rename it to {variant!r}")
+        reading.fault(pointer(where, name), f"the member is spelled {variant!r}", f"rename it to {variant!r}")
     elif not reading.lenient:
         close = get_close_matches(name, sorted(names), n=1)
         hint = f"did you mean {close[0]!r}?" if close else "remove it"
-        reading.fault(child(where, name), "the format knows no such member", hint)
+        reading.fault(pointer(where, name), "the format knows no such member", hint)

@@ -18,10 +18,10 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, g
 
 from pydantic import BaseModel, ValidationError
 
-from contract.faults import EncodeError
+from contract.faults import EncodeError, pointer
 from contract.jsontext import Kind, Node, float_text, string_value
 from contract.rawjson import RawJson, indent_raw
-from contract.reading import BAD, Reading, child, declared_members
+from contract.reading import BAD, Reading, declared_members
 from contract.timestamps import ZERO_TIME, Timestamp
 
 Write: TypeAlias = Callable[[Any], str]
@@ -141,7 +141,9 @@ class Array(Shape):
             return self.zero()
         if node.kind != "array":
             return reading.expected("an array", node, where)
-        values = tuple(self.item.read(item, child(where, at), reading) for at, item in enumerate(node.items))
+        values = tuple(
+            self.item.read(item, pointer(where, at), reading) for at, item in enumerate(node.items)
+        )
         return BAD if any(value is BAD for value in values) else values
 
 
@@ -175,7 +177,7 @@ class Mapping(Shape):
             return reading.expected("an object", node, where)
         values: dict[str, Any] = {}
         for name, item in node.members:
-            place = child(where, name)
+            place = pointer(where, name)
             if name in values:
                 values[name] = reading.fault(place, "the key stands twice", "keep one of the two")
             else:
@@ -205,14 +207,14 @@ class Struct(Shape):
         shapes = members(self.record)
         values = {name: shape.zero() for name, shape in shapes.items()}
         for name, item in declared_members(node, where, frozenset(shapes), reading):
-            values[name] = shapes[name].read(item, child(where, name), reading)
+            values[name] = shapes[name].read(item, pointer(where, name), reading)
         if any(value is BAD for value in values.values()):
             return BAD
         try:
             return self.record(**values)
         except ValidationError as exc:
             for error in exc.errors(include_url=False):
-                place = where + "".join(child("", part) for part in error["loc"])
+                place = where + "".join(pointer("", part) for part in error["loc"])
                 reading.fault(place, error["msg"])
             return BAD
 
