@@ -1,0 +1,1 @@
+"""Findings: how they come to be, how they are assessed, and what a run may claim about them."""

@@ -1,0 +1,1 @@
+"""The Patrol loop: what is decided before, around and after a model's turns."""

@@ -1,0 +1,1 @@
+"""The tools that a model is offered, and the one place where they are executed."""
