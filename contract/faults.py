@@ -44,7 +44,3 @@ class DocumentError(PatrolQualificationError):
 
 class DecodeError(DocumentError):
     """Bytes are not a document of the wanted format."""
-
-
-class EncodeError(PatrolQualificationError, ValueError):
-    """A record holds a number that the exchanged formats cannot carry."""

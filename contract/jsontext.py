@@ -7,6 +7,7 @@ documents are read here (manifest format, sections 2 and 9).
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -239,6 +240,10 @@ def float_text(value: float) -> str:
 
     Manifest format, section 9.5.
     """
+    if value == 1.0:  # this and zero are what most ratios are; `repr` is slow
+        return "1"
+    if not value:
+        return "0" if math.copysign(1.0, value) > 0 else "-0"
     text = repr(value)
     if text.endswith(".0"):
         return text[:-2]

@@ -7,20 +7,21 @@ out while it is `None`, but an optional array or map is then written as `null`.
 
 from __future__ import annotations
 
-from typing import Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError
+from pydantic_core import CoreSchema
 
-from contract.faults import DecodeError, EncodeError, Fault
+from contract.faults import DecodeError, Fault
 from contract.jsontext import JsonSyntaxError, escape_markup, parse
+from contract.proof import member_counter, members_written
 from contract.rawjson import RawJson
 from contract.reading import BAD, Reading
-from contract.shapes import OMIT, Struct, record_writer
+from contract.shapes import INT64_MAX, INT64_MIN, OMIT, Struct, record_writer
 
 __all__ = [
     "OMIT",
     "DecodeError",
-    "EncodeError",
     "RawJson",
     "Record",
     "decode_lenient",
@@ -34,10 +35,22 @@ R = TypeVar("R", bound="Record")
 _BAD_BYTES: Final = dict.fromkeys(range(0xDC80, 0xDD00), "\ufffd")
 
 
+def _with_64_bits(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        bounded = {key: _with_64_bits(part) for key, part in schema.items()}
+        return {"ge": INT64_MIN, "le": INT64_MAX, **bounded} if schema.get("type") == "int" else bounded
+    return [_with_64_bits(part) for part in schema] if isinstance(schema, list) else schema
+
+
 class Record(BaseModel):
     """A value of an exchanged format: what exists is valid, and never changes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Every whole number of every record has 64 bits."""
+        return cast("CoreSchema", _with_64_bits(handler(source)))
 
 
 def zero(record: type[R]) -> R:
@@ -46,18 +59,12 @@ def zero(record: type[R]) -> R:
 
 
 def encode_compact(record: Record) -> bytes:
-    """One line without white space: the form that digests are taken of (manifest format, section 9).
-
-    Raises EncodeError for numbers that the formats cannot carry.
-    """
+    """One line without white space: the form that digests are taken of (manifest format, section 9)."""
     return escape_markup(record_writer(type(record), None)(record)).encode()
 
 
 def encode_indented(record: Record) -> bytes:
-    """Two spaces per level and a final newline: the form of files (evidence format, section 1).
-
-    Raises EncodeError for numbers that the formats cannot carry.
-    """
+    """Two spaces per level and a final newline: the form of files (evidence format, section 1)."""
     return escape_markup(record_writer(type(record), 0)(record) + "\n").encode()
 
 
@@ -75,21 +82,24 @@ def decode_lenient(record: type[R], document: bytes) -> R:
 
 
 def _decode(record: type[R], document: bytes, *, lenient: bool) -> R:
-    return _read_written(record, document) or _read_any(record, document, lenient=lenient)
+    return _read_quickly(record, document) or _read_any(record, document, lenient=lenient)
 
 
-def _read_written(record: type[R], document: bytes) -> R | None:
-    """Read a document that is exactly what a writer of ours writes; `None` for every other one.
+def _read_quickly(record: type[R], document: bytes) -> R | None:
+    """Read a document without looking at each token; `None` when that does not prove that nothing is wrong.
 
-    The parser behind this is quick but forgives duplicates and forgets spellings. Writing the result again
-    proves that nothing of the kind was there.
+    The parser behind this forgives duplicates, and forgets how raw values were spelled. Counting members
+    shows the former; where there are raw values, writing the result again shows both.
     """
     try:
         read = record.model_validate_json(document)
-        encode = encode_indented if document.endswith(b"\n") else encode_compact
-        return read if encode(read) == document else None
-    except (ValidationError, EncodeError):
+    except ValidationError:
         return None
+    count, written = member_counter(record), members_written(document)
+    if count and written is not None:
+        return read if count(read) == written else None
+    encode = encode_indented if document.endswith(b"\n") else encode_compact
+    return read if encode(read) == document else None
 
 
 def _read_any(record: type[R], document: bytes, *, lenient: bool) -> R:
