@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 
-from contract.shapes import Array, Mapping, Pointer, Raw, Shape, Struct, members
+from contract.shapes import Array, Mapping, Pointer, Raw, Shape
+from contract.structs import Struct, members
 
 Count: TypeAlias = Callable[[Any], int]
 

@@ -17,7 +17,8 @@ from contract.jsontext import JsonSyntaxError, escape_markup, parse
 from contract.proof import member_counter, members_written
 from contract.rawjson import RawJson
 from contract.reading import BAD, Reading
-from contract.shapes import INT64_MAX, INT64_MIN, OMIT, Struct, record_writer
+from contract.shapes import OMIT
+from contract.structs import INT64_MAX, INT64_MIN, Struct, record_writer
 
 __all__ = [
     "OMIT",
