@@ -89,7 +89,7 @@ class PriceTable(Record):
         return table
 
     def quote(self, provider: str, model: str, input_tokens: int, output_tokens: int) -> Quote | None:
-        """What a call costs by the first row for its model; letter case and outer white space do not count."""
+        """What a call costs by the first row for its model; letter case and outer space do not count."""
         provider, model = lower(trim(provider)), lower(trim(model))
         if not provider or not model:
             return None
