@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import signal
 import socket
@@ -160,7 +161,7 @@ def _end_on_request(server: Server, stop: threading.Event, *, with_stdin: bool) 
     if with_stdin:
 
         def drain() -> None:
-            while sys.stdin.buffer.read1(4096):
+            while os.read(sys.stdin.fileno(), 4096):
                 pass
             end()
 

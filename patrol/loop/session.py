@@ -33,12 +33,16 @@ class Emit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One pass: its name, the names of the tools it offers, how many turns it may take."""
+    """One pass: the names of the tools it offers, how many turns it may take, and what else ends it.
 
-    name: str
+    `done` ends a pass that has nothing left to do; only a pass that `concludes` is asked for closing words.
+    """
+
     tools: tuple[str, ...]
     turns: int
     report_budget: int | None = None
+    done: Callable[[], bool] | None = None
+    concludes: bool = False
 
 
 @dataclass(slots=True)
@@ -82,7 +86,9 @@ class Session:
             if not reply.calls and self._may_conclude(transcript, reply):
                 return reply.text
             self._turn(transcript, reply, plan)
-        return self._close(transcript)
+            if plan.done is not None and plan.done():
+                return reply.text
+        return self._close(transcript) if plan.concludes else ""
 
     def _check_limits(self) -> None:
         if self.stop.is_set():

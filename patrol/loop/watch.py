@@ -126,7 +126,7 @@ class WatchRun:
         turns = watcher.limits.main(scoped=self.request.scoped, flags=len(flags))
         opening = prompts.watch(view, flags, assessor.seed())
         self._emit("phase", phase="analysis")
-        self.narrative = session.run(Plan("main", names, turns), opening)
+        self.narrative = session.run(Plan(names, turns, concludes=True), opening)
         self._emit("complete")
         found = detect(session.calls, watcher.thresholds, watcher.clock.now_ns())
         self._evaluate(session, (*from_flags(flags), *found))
@@ -155,7 +155,12 @@ class WatchRun:
         ]
         if unmatched:
             self._emit("phase", phase="evaluation")
-            plan = Plan("evaluation", (REPORT,), self.watcher.limits.evaluation, report_budget=len(unmatched))
+            plan = Plan(
+                (REPORT,),
+                self.watcher.limits.evaluation,
+                report_budget=len(unmatched),
+                done=lambda: session.admission.report_budget == 0,
+            )
             session.run(plan, prompts.evaluation(unmatched))
 
     def _sweep(self, session: Session) -> None:
@@ -163,7 +168,8 @@ class WatchRun:
         missing = self.ledger.without_verdict
         if missing:
             self._emit("phase", phase="assessment")
-            plan = Plan("sweep", (ASSESS,), self.watcher.limits.sweep(len(missing)))
+            turns = self.watcher.limits.sweep(len(missing))
+            plan = Plan((ASSESS,), turns, done=lambda: not self.ledger.without_verdict)
             session.run(plan, prompts.sweep(missing, self.ledger.view))
         left = self.ledger.without_verdict
         if left:
