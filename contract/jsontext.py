@@ -27,7 +27,7 @@ _PLAIN: Final = r'[^"\\\x00-\x1f]*+'
 STRING: Final = rf'"{_PLAIN}(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{{4}}){_PLAIN})*+"'
 NUMBER: Final = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
 _TOKEN: Final = re.compile(rf"[ \t\n\r]*+([{{}}\[\]:,]|{STRING}|{NUMBER}|true|false|null|\Z)")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class JsonSyntaxError(PatrolQualificationError, ValueError):
@@ -204,7 +204,12 @@ def string_value(lexeme: str) -> str:
     if "\\" not in lexeme:
         return lexeme[1:-1]
     value: str = json.loads(lexeme)
-    return _SURROGATE.sub("\ufffd", value)
+    return without_surrogates(value)
+
+
+def without_surrogates(text: str) -> str:
+    """The text as UTF-8 can carry it: each lone surrogate becomes U+FFFD."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def canonical_tool_input(text: str) -> str:

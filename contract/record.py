@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationErro
 from pydantic_core import CoreSchema
 
 from contract.faults import DecodeError, Fault
-from contract.jsontext import JsonSyntaxError, escape_markup, parse
+from contract.jsontext import JsonSyntaxError, escape_markup, parse, without_surrogates
 from contract.proof import member_counter, members_written
 from contract.rawjson import RawJson
 from contract.reading import BAD, Reading
@@ -61,12 +61,20 @@ def zero(record: type[R]) -> R:
 
 def encode_compact(record: Record) -> bytes:
     """One line without white space: the form that digests are taken of (manifest format, section 9)."""
-    return escape_markup(record_writer(type(record), None)(record)).encode()
+    return _bytes(record_writer(type(record), None)(record))
 
 
 def encode_indented(record: Record) -> bytes:
     """Two spaces per level and a final newline: the form of files (evidence format, section 1)."""
-    return escape_markup(record_writer(type(record), 0)(record) + "\n").encode()
+    return _bytes(record_writer(type(record), 0)(record) + "\n")
+
+
+def _bytes(text: str) -> bytes:
+    escaped = escape_markup(text)
+    try:
+        return escaped.encode()
+    except UnicodeEncodeError:
+        return without_surrogates(escaped).encode()
 
 
 def decode_strict(record: type[R], document: bytes) -> R:

@@ -77,8 +77,12 @@ class Struct(Shape):
 
 @cache
 def members(record: type[BaseModel]) -> dict[str, Shape]:
-    """The shapes of a record's members in declared order."""
-    return {name: shape_of(field.annotation) for name, field in record.model_fields.items()}
+    """The shapes of a record's members in declared order; TypeError for a default that is not zero."""
+    shapes = {name: shape_of(field.annotation) for name, field in record.model_fields.items()}
+    for name, field in record.model_fields.items():
+        if not field.is_required() and field.get_default(call_default_factory=True) != shapes[name].zero():
+            raise TypeError(f"the default of {record.__name__}.{name} is not the zero value")
+    return shapes
 
 
 @cache
