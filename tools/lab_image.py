@@ -1,0 +1,111 @@
+"""Builds the image that stands in for alpine where no registry can be reached: one static busybox, no layers.
+
+    python tools/lab_image.py --context lab
+
+The image is named as what it is (pulse-qual-lab:1), never as alpine. A second call with the same busybox changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+REPOSITORY = "pulse-qual-lab"
+TAG = "1"
+CONTENT_LABEL = "pulse-qual-lab.content"
+PASSWD = b"root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"
+
+
+def rootfs(busybox: bytes, applets: tuple[str, ...]) -> bytes:
+    """A tar of the root file system: busybox, a link for each applet, the few folders that programs expect."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, mode in (
+            ("bin", 0o755),
+            ("etc", 0o755),
+            ("tmp", 0o1777),
+            ("var", 0o755),
+            ("var/lib", 0o755),
+        ):
+            folder = tarfile.TarInfo(name)
+            folder.type, folder.mode = tarfile.DIRTYPE, mode
+            tar.addfile(folder)
+        for name, mode, content in (("bin/busybox", 0o755, busybox), ("etc/passwd", 0o644, PASSWD)):
+            file = tarfile.TarInfo(name)
+            file.mode, file.size = mode, len(content)
+            tar.addfile(file, io.BytesIO(content))
+        for applet in applets:
+            link = tarfile.TarInfo(f"bin/{applet}")
+            link.type, link.linkname = tarfile.SYMTYPE, "busybox"
+            tar.addfile(link)
+    return buffer.getvalue()
+
+
+def applets_of(busybox: Path) -> tuple[str, ...]:
+    """The names that a busybox answers to."""
+    listed = subprocess.run([str(busybox), "--list"], capture_output=True, check=True, text=True, timeout=30)
+    return tuple(sorted(set(listed.stdout.split()) - {"busybox"}))
+
+
+def existing(api: Any, content: str) -> str:
+    """The id of the image, if it is there with exactly this content; otherwise empty."""
+    import docker.errors
+
+    try:
+        image = api.inspect_image(f"{REPOSITORY}:{TAG}")
+    except docker.errors.ImageNotFound:
+        return ""
+    labels = image["Config"]["Labels"] or {}
+    return str(image["Id"]) if labels.get(CONTENT_LABEL) == content else ""
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--context", required=True, metavar="NAME", help="Docker context of the engine that gets the image."
+)
+@click.option(
+    "--busybox",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    default=Path("/bin/busybox"),
+    show_default=True,
+    help="A statically linked busybox (Debian: busybox-static).",
+)
+def main(context: str, busybox: Path) -> None:
+    """Build pulse-qual-lab:1 in a named engine, unless it is there already."""
+    from contract.errors import PatrolQualificationError
+    from harness.lab.docker_engine import calling, connect
+    from harness.lab.target import resolve_target
+
+    tar = rootfs(busybox.read_bytes(), applets_of(busybox))
+    content = hashlib.sha256(tar).hexdigest()
+    try:
+        engine = connect(resolve_target(context=context))
+        try:
+            with calling("import the image"):
+                image = existing(engine.api, content)
+                state = "already there" if image else "built"
+                image = image or build(engine.api, tar, content)
+        finally:
+            engine.close()
+    except PatrolQualificationError as exc:
+        click.echo(f"lab_image: {exc}", err=True)
+        sys.exit(exc.exit_code)
+    click.echo(f"{REPOSITORY}:{TAG} {image} ({state})")
+
+
+def build(api: Any, tar: bytes, content: str) -> str:
+    """Import the root file system as an image, and return its id."""
+    changes = ["ENV PATH=/bin", 'CMD ["sh"]', f"LABEL {CONTENT_LABEL}={content}"]
+    api.import_image_from_data(tar, repository=REPOSITORY, tag=TAG, changes=changes)
+    return str(api.inspect_image(f"{REPOSITORY}:{TAG}")["Id"])
+
+
+if __name__ == "__main__":
+    main()
