@@ -88,8 +88,23 @@ def predicate_rules(predicates: Sequence[Predicate] | None, lab: Lab, where: str
             )
 
 
-def projection_rule(predicate: Predicate, where: str) -> Iterator[Fault]:
+def projected_predicates(manifest: Manifest) -> Iterator[tuple[str, Predicate]]:
+    """The predicates that are also compared with what the monitor shows, each with its place.
+
+    Those are every fault's oracle and the baseline of the negative controls (runner format, section 2.4).
+    """
+    controls = {control.resource for control in manifest.negative_controls}
+    for at, predicate in enumerate(manifest.baseline or ()):
+        if predicate.target in controls:
+            yield f"/baseline/{at}", predicate
+    for at, spec in enumerate(manifest.faults or ()):
+        for number, predicate in enumerate(spec.oracle or ()):
+            yield f"/faults/{at}/oracle/{number}", predicate
+
+
+def projection_rules(manifest: Manifest) -> Iterator[Fault]:
     """Health and running are compared for equality with the monitor's view, whatever the operator says."""
-    if predicate.probe in _PROJECTED and predicate.operator != "eq":
-        text = f"{predicate.probe} is compared with the monitor's view, which knows only eq"
-        yield Fault(f"{where}/operator", text, "say what the value is, not what it is not")
+    for where, predicate in projected_predicates(manifest):
+        if predicate.probe in _PROJECTED and predicate.operator != "eq":
+            text = f"{predicate.probe} is compared with the monitor's view, which knows only eq"
+            yield Fault(f"{where}/operator", text, "say what the value is, not what it is not")

@@ -13,7 +13,6 @@ from contract.manifest_checks import (
     must_be_true,
     not_one_of,
     predicate_rules,
-    projection_rule,
 )
 from contract.manifest_records import FaultSpec, InjectorSpec, Manifest
 from contract.text import is_identifier
@@ -47,8 +46,6 @@ def _fault_rules(spec: FaultSpec, lab: Lab, where: str) -> Iterator[Fault]:
     if not spec.oracle:
         yield Fault(f"{where}/oracle", "no oracle", "say how the lab knows that the fault is active")
     yield from predicate_rules(spec.oracle, lab, f"{where}/oracle")
-    for at, predicate in enumerate(spec.oracle or ()):
-        yield from projection_rule(predicate, f"{where}/oracle/{at}")
     yield from _expected_rules(spec, lab, f"{where}/expected_finding")
     yield from predicate_rules(spec.revert_oracle, lab, f"{where}/revert_oracle")
     yield from duration_rule(spec.detect_within, f"{where}/detect_within", optional=True)

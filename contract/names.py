@@ -8,6 +8,7 @@ from typing import Final
 
 from contract.text import is_identifier
 
+LAB_PREFIX: Final = "pulse-qual-"
 RESERVED_LABEL_PREFIX: Final = "com.pulse.intelligence-lab."
 
 
@@ -50,6 +51,11 @@ def container_name(template: str, run_id: str, alias: str) -> str:
 def names_run(name: str, run_id: str) -> bool:
     """Whether a container name is well formed and holds the run id or its token."""
     return is_identifier(name) and (run_id in name or run_token(run_id) in name)
+
+
+def is_lab_name(name: str, run_id: str) -> bool:
+    """Whether the lab may create an object of this name: its prefix, and the full run id (lab format, 2)."""
+    return is_identifier(name) and name.startswith(LAB_PREFIX) and run_id in name
 
 
 def _token(*parts: str) -> str:
