@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
+from contract.faults import DecodeError, Fault
 from contract.manifest_records import Manifest
-from contract.record import OMIT, RawJson, Record
+from contract.record import OMIT, RawJson, Record, decode_lenient
 from contract.score import Score
 from contract.timestamps import Timestamp
 from contract.truth import CleanupResult, CollectedTruth, GroundTruth, PredicateObservation, PreparedLab
+
+SCHEMA_VERSION: Final = "patrol.qualification.report/v1"
 
 
 class Environment(Record):
@@ -200,3 +203,18 @@ class RunReport(Record):
     phases: tuple[PhaseTiming, ...] | None
     errors: Annotated[tuple[str, ...], OMIT] = ()
     passed: bool
+
+
+def load_report(document: bytes, where: str = "") -> RunReport:
+    """Read report.json, of any tool that writes the format; `where` names it in errors.
+
+    Unknown members are ignored, and the manifest inside is not validated. Raises DecodeError.
+    """
+    try:
+        report = decode_lenient(RunReport, document)
+    except DecodeError as exc:
+        raise DecodeError(exc.faults, where=where) from exc
+    if report.schema_version != SCHEMA_VERSION:
+        found = f"is {report.schema_version!r}, expected {SCHEMA_VERSION!r}"
+        raise DecodeError([Fault("/schema_version", found)], where=where)
+    return report
