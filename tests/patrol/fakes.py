@@ -126,10 +126,10 @@ class FakeModel:
 
     def told(self, tool: str = "") -> list[dict[str, Any]]:
         """Every tool result that the model was given, as JSON; of one tool, or of all."""
-        last = self.requests[-1].messages
-        names = {call.id: call.name for message in last for call in message.calls}
-        results = [one for one in last if one.role == "tool"]
-        return [json.loads(one.content) for one in results if tool in ("", names[one.call_id])]
+        messages = [message for request in self.requests for message in request.messages]
+        names = {call.id: call.name for message in messages for call in message.calls}
+        results = {one.call_id: one.content for one in messages if one.role == "tool"}
+        return [json.loads(text) for ident, text in results.items() if tool in ("", names[ident])]
 
 
 _numbers = iter(range(1, 1_000_000))
