@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final, Protocol
 
 from contract.errors import PatrolQualificationError
@@ -54,6 +55,7 @@ class RouteLease:
         *,
         seconds: float = ACQUIRE_SECONDS,
         remember: Remember = lambda _: None,
+        shield: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> RouteLease:
         """Pin a route (blank: the one in force) and have it prove that it can call tools.
 
@@ -72,7 +74,8 @@ class RouteLease:
         try:
             lease._pin(settings, lease_seconds(route, settings, seconds), remember)
         except (PatrolQualificationError, CancelledRunError) as exc:
-            lease._undo(exc)
+            with shield():
+                lease._undo(exc)
             raise
         return lease
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
+from contract.pricing import inference_route, split_model
 from contract.text import is_blank, lower, trim
 from harness.client.records import Settings
 
@@ -15,7 +15,6 @@ SUBSCRIPTION_FLAGS: Final = {
     "codex-subscription": "codex_subscription_enabled",
     "claude-subscription": "claude_subscription_enabled",
 }
-_PRIVATE_SUFFIXES: Final = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
 _PROVIDER_MINIMUM_SECONDS: Final = 135.0
 _DEFAULT_REQUEST_SECONDS: Final = 300
 _MARGIN_SECONDS: Final = 15.0
@@ -31,8 +30,7 @@ class Route:
     @classmethod
     def parse(cls, text: str) -> Route:
         """Split at the first colon (Pulse API, section 2.2)."""
-        left, colon, right = trim(text).partition(":")
-        return cls(lower(trim(left)), trim(right)) if colon else cls("", trim(text))
+        return cls(*split_model(text))
 
     @property
     def is_complete(self) -> bool:
@@ -54,29 +52,10 @@ def effective_route(settings: Settings) -> str:
     return trim(settings.model if is_blank(settings.patrol_model) else settings.patrol_model)
 
 
-def inference_route(provider: str, settings: Settings) -> str:
-    """By which way the model is reached (runner, section 2.1)."""
-    if provider == CONTROL:
-        return "control"
-    if provider in SUBSCRIPTION_FLAGS:
-        return "local_subscription_agent"
-    if provider == "ollama" or (provider == "openai" and is_private_address(settings.openai_base_url)):
-        return "local_model_server"
-    if provider == "zai" and _is_coding_plan(settings.zai_base_url):
-        return "coding_plan_allowance"
-    return "metered_api"
-
-
-def is_private_address(base_url: str) -> bool:
-    """Whether a base URL leads to this machine or to a private network; a blank one does not."""
-    host = _host(base_url)
-    if not host:
-        return False
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host == "localhost" or host.endswith(_PRIVATE_SUFFIXES) or "." not in host
-    return address.is_loopback or address.is_private or address.is_link_local
+def route_kind(provider: str, settings: Settings) -> str:
+    """By which way the model is reached: metered, local, by subscription (runner, section 2.1)."""
+    endpoints = {"openai": settings.openai_base_url, "zai": settings.zai_base_url}
+    return inference_route(provider, endpoints.get(provider, ""))
 
 
 def lease_seconds(route: Route, settings: Settings, wanted: float) -> float:
@@ -91,10 +70,6 @@ def lease_seconds(route: Route, settings: Settings, wanted: float) -> float:
         seconds = settings.request_timeout_seconds or _DEFAULT_REQUEST_SECONDS
         return max(wanted, seconds + _MARGIN_SECONDS)
     return wanted
-
-
-def _is_coding_plan(base_url: str) -> bool:
-    return bool(_host(base_url)) and "/coding/paas/" in lower(urlsplit(trim(base_url)).path)
 
 
 def _host(base_url: str) -> str:
