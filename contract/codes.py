@@ -268,7 +268,15 @@ def failure(code: str, text: str) -> str:
     return f"{CODES[code].code}: {text}"
 
 
-def code_of(entry: str) -> Code | None:
-    """The code of a failure entry, also of one prefixed by a scenario id; None for another tool's text."""
+def failure_key(entry: str) -> str:
+    """A failure entry without its text: `<code>` or `<scenario id>: <code>`; empty for foreign words."""
     first, _, rest = entry.partition(": ")
-    return CODES.get(first) or CODES.get(rest.partition(": ")[0])
+    if first in CODES:
+        return first
+    second = rest.partition(": ")[0]
+    return f"{first}: {second}" if second in CODES else ""
+
+
+def code_of(entry: str) -> Code | None:
+    """The code of a failure entry; None for another tool's words."""
+    return CODES.get(failure_key(entry).rpartition(": ")[2])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from contract.contribution_build import ExportError, ReportSource, build_contribution, build_run
+from contract.contribution_check import check_contribution
 from contract.contribution_records import (
     ContributionBundle,
     ContributionChallenge,
@@ -45,6 +46,7 @@ __all__ = [
     "ReportSource",
     "build_contribution",
     "build_run",
+    "check_contribution",
     "decode_contribution",
     "encode_contribution",
     "evidence_digest",

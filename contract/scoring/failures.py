@@ -28,9 +28,8 @@ def hard_failures(given: ScoringInput, score: Score) -> tuple[str, ...]:
     return tuple(failure(code, _HARD_TEXTS[code]) for code, holds in broken.items() if holds)
 
 
-def gate_failures(given: ScoringInput, score: Score) -> tuple[str, ...]:
+def gate_failures(manifest: Manifest, score: Score) -> tuple[str, ...]:
     """Every limit of the manifest that the run exceeds, sorted."""
-    manifest = given.manifest
     return tuple(
         sorted(
             (

@@ -27,7 +27,7 @@ def score_run(given: ScoringInput, prices: PriceTable) -> Score:
     matches = _match(given, seen)
     score = _with_detection(zero(Score), given, seen, matches)
     score = _with_consumption(score, given, prices)
-    hard, gate = hard_failures(given, score), gate_failures(given, score)
+    hard, gate = hard_failures(given, score), gate_failures(given.manifest, score)
     return score.model_copy(
         update={"hard_failures": hard, "gate_failures": gate, "passed": not hard and not gate}
     )
