@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
-from patrol.clock import Clock, rfc3339
+from patrol.clock import Clock, from_rfc3339, rfc3339
 from patrol.collect.scope import Scope, resolve
 from patrol.config import ProviderSettings
 from patrol.errors import ApiError, Cause
@@ -53,7 +53,9 @@ class PatrolService:
         """End the runs that an earlier process left open, as errors; called before anything is served."""
         orphans = self.watcher.store.unfinished_runs()
         for draft in orphans:
-            ended = {"completed_at": rfc3339(self.clock.now_ns())}
+            now = self.clock.now_ns()
+            spent = max(0, now - from_rfc3339(draft.started_at)) // 1_000_000
+            ended = {"completed_at": rfc3339(now), "duration_ms": spent}
             self.watcher.store.finish_run(draft.model_copy(update=ended))
         return len(orphans)
 
