@@ -2,7 +2,8 @@
 
     python tools/lab_image.py --context lab
 
-The image is named as what it is (pulse-qual-lab:1), never as alpine. A second call with the same busybox changes nothing.
+The image is named as what it is (pulse-qual-lab:1), never as alpine.
+A second call with the same busybox changes nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ PASSWD = b"root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/fal
 
 
 def rootfs(busybox: bytes, applets: tuple[str, ...]) -> bytes:
-    """A tar of the root file system: busybox, a link for each applet, the few folders that programs expect."""
+    """A tar of the root file system: busybox, a link for each applet, folders that programs expect."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, mode in (
@@ -80,7 +81,8 @@ def existing(api: Any, content: str) -> str:
 def main(context: str, busybox: Path) -> None:
     """Build pulse-qual-lab:1 in a named engine, unless it is there already."""
     from contract.errors import PatrolQualificationError
-    from harness.lab.docker_engine import calling, connect
+    from harness.lab.docker_engine import connect
+    from harness.lab.sdk_errors import calling
     from harness.lab.target import resolve_target
 
     tar = rootfs(busybox.read_bytes(), applets_of(busybox))

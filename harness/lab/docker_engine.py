@@ -1,51 +1,31 @@
-"""The one place where the Docker SDK is called: low-level calls, bounded in time, errors translated once."""
+"""The edge to a real engine: low-level calls of the Docker SDK, each bounded in time."""
 
 from __future__ import annotations
 
-import struct
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from typing import Any, Final
 
-import docker.errors
-import requests.exceptions
-import urllib3.exceptions
 from docker import APIClient
-from docker.tls import TLSConfig
-from docker.types import Healthcheck as SdkHealthcheck
-from docker.types import Mount
 
 from contract.errors import EnvironmentMissingError
 from harness.lab.engine import ContainerSpec, ContainerView, EngineVersion, EventFeed, ExecResult, ObjectView
-from harness.lab.errors import BusyObjectError, EngineError, EngineTimeoutError, MissingObjectError
+from harness.lab.errors import EngineError
+from harness.lab.sdk_errors import calling
+from harness.lab.sdk_events import SdkEvents
+from harness.lab.sdk_forms import (
+    container_arguments,
+    container_view,
+    image_reference,
+    label_filter,
+    object_view,
+    tls_settings,
+    unframed,
+)
 from harness.lab.target import Target
 
 CALL_TIMEOUT_S: Final = 30
 PULL_TIMEOUT_S: Final = 600
-_BUSY: Final = (403, 409)
-_FRAME: Final = struct.Struct(">BxxxL")
-
-
-@contextmanager
-def calling(what: str) -> Iterator[None]:
-    """Turn everything that the SDK and its HTTP layers raise into the lab's own errors."""
-    try:
-        yield
-    except docker.errors.NotFound as exc:
-        raise MissingObjectError(f"{what}: {exc.explanation or 'not found'}") from exc
-    except docker.errors.APIError as exc:
-        kind = BusyObjectError if exc.status_code in _BUSY else EngineError
-        raise kind(f"{what}: {exc.explanation or exc}") from exc
-    except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError) as exc:
-        raise EngineTimeoutError(f"{what}: no answer from the engine", hint="is the engine healthy?") from exc
-    except (
-        docker.errors.DockerException,
-        requests.exceptions.RequestException,
-        urllib3.exceptions.HTTPError,
-        OSError,
-    ) as exc:
-        raise EngineError(f"{what}: {exc}", hint="is the engine still running?") from exc
 
 
 def connect(target: Target) -> DockerEngine:
@@ -53,7 +33,7 @@ def connect(target: Target) -> DockerEngine:
     try:
         with calling(f"engine of {target.label}"):
             api = APIClient(
-                base_url=target.endpoint, version="auto", timeout=CALL_TIMEOUT_S, tls=_tls(target)
+                base_url=target.endpoint, version="auto", timeout=CALL_TIMEOUT_S, tls=tls_settings(target)
             )
     except EngineError as exc:
         raise EnvironmentMissingError(
@@ -62,16 +42,6 @@ def connect(target: Target) -> DockerEngine:
             hint="start it, or name another context with --docker-context",
         ) from exc
     return DockerEngine(api)
-
-
-def _tls(target: Target) -> TLSConfig | bool:
-    files = target.tls
-    if files is None:
-        return False
-    pair = (str(files.cert), str(files.key)) if files.cert and files.key else None
-    return TLSConfig(
-        client_cert=pair, ca_cert=str(files.ca) if files.ca else None, verify=not files.skip_verify
-    )
 
 
 class DockerEngine:
@@ -108,7 +78,7 @@ class DockerEngine:
         self.api.timeout = PULL_TIMEOUT_S
         try:
             with calling(f"pull {name}"):
-                self.api.pull(*_reference(name))
+                self.api.pull(*image_reference(name))
         finally:
             self.api.timeout = before
 
@@ -137,12 +107,12 @@ class DockerEngine:
     def inspect_volume(self, name: str) -> ObjectView:
         """Name and labels of a volume."""
         with calling(f"inspect volume {name}"):
-            return _object_view(self.api.inspect_volume(name))
+            return object_view(self.api.inspect_volume(name))
 
     def inspect_network(self, ident: str) -> ObjectView:
         """Name and labels of a network."""
         with calling(f"inspect network {ident}"):
-            return _object_view(self.api.inspect_network(ident))
+            return object_view(self.api.inspect_network(ident))
 
     def start(self, ident: str) -> None:
         """Start a container."""
@@ -207,19 +177,19 @@ class DockerEngine:
     def containers(self, label: str = "") -> tuple[str, ...]:
         """Full ids of containers, without an inspect of each."""
         with calling("list containers"):
-            found = self.api.containers(all=True, quiet=True, filters=_filters(label))
+            found = self.api.containers(all=True, quiet=True, filters=label_filter(label))
         return tuple(str(one["Id"]) for one in found)
 
     def volumes(self, label: str = "") -> tuple[str, ...]:
         """Names of volumes."""
         with calling("list volumes"):
-            found = self.api.volumes(filters=_filters(label))["Volumes"] or []
+            found = self.api.volumes(filters=label_filter(label))["Volumes"] or []
         return tuple(str(one["Name"]) for one in found)
 
     def networks(self, label: str = "") -> tuple[str, ...]:
         """Full ids of networks."""
         with calling("list networks"):
-            found = self.api.networks(filters=_filters(label))
+            found = self.api.networks(filters=label_filter(label))
         return tuple(str(one["Id"]) for one in found)
 
     def images(self) -> tuple[str, ...]:
@@ -241,110 +211,3 @@ class DockerEngine:
         """Remove a network."""
         with calling(f"remove network {ident}"):
             self.api.remove_network(ident)
-
-
-class SdkEvents:
-    """Reads the engine's event stream in a thread; commands that probes run are no events."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self._flag = threading.Event()
-        self._thread = threading.Thread(target=self._read, name="lab-events", daemon=True)
-        self._thread.start()
-
-    def clear(self) -> None:
-        """Forget what has happened."""
-        self._flag.clear()
-
-    def happened(self) -> bool:
-        """Whether anything has happened."""
-        return self._flag.is_set()
-
-    def close(self) -> None:
-        """Stop listening; a stream that has already ended cannot be closed again."""
-        with suppress(OSError, AttributeError, docker.errors.DockerException):
-            self._stream.close()
-        self._thread.join(CALL_TIMEOUT_S)
-        self._stream._response.close()
-
-    def _read(self) -> None:
-        # A stream that breaks off is no failure: the lab polls as well.
-        with suppress(Exception):
-            for event in self._stream:
-                if not str(event.get("Action", "")).startswith("exec_"):
-                    self._flag.set()
-
-
-def container_arguments(api: APIClient, spec: ContainerSpec) -> dict[str, Any]:
-    """What the SDK is told to make: nothing privileged, no port, no path of the host, no proxy settings."""
-    mounts = [Mount(path, name, type="volume") for name, path in spec.volumes.items()]
-    host = api.create_host_config(
-        network_mode=spec.network or "none",
-        restart_policy={"Name": spec.restart} if spec.restart else None,
-        mounts=mounts or None,
-        tmpfs=dict(spec.tmpfs) or None,
-    )
-    check = spec.healthcheck and SdkHealthcheck(
-        test=["CMD-SHELL", spec.healthcheck.command],
-        interval=spec.healthcheck.interval_ns,
-        timeout=spec.healthcheck.timeout_ns,
-        retries=spec.healthcheck.retries,
-        start_period=spec.healthcheck.start_period_ns,
-    )
-    return {
-        "image": spec.image,
-        "command": list(spec.command) or None,
-        "name": spec.name,
-        "labels": dict(spec.labels),
-        "host_config": host,
-        "healthcheck": check,
-        "use_config_proxy": False,
-    }
-
-
-def container_view(said: Mapping[str, Any]) -> ContainerView:
-    """Read the answer of an inspect."""
-    state, ident = said["State"], str(said["Id"])
-    networks = {
-        name: tuple(alias for alias in (entry.get("Aliases") or ()) if alias != ident[:12])
-        for name, entry in (said["NetworkSettings"]["Networks"] or {}).items()
-    }
-    return ContainerView(
-        id=ident,
-        name=str(said["Name"]).removeprefix("/"),
-        labels=dict(said["Config"]["Labels"] or {}),
-        status=str(state["Status"]),
-        running=bool(state["Running"]),
-        health=str((state.get("Health") or {}).get("Status", "")),
-        restart_count=int(said["RestartCount"]),
-        exit_code=int(state["ExitCode"]),
-        started_at=str(state["StartedAt"]),
-        networks=networks,
-    )
-
-
-def unframed(stream: bytes) -> bytes:
-    """The output without the eight bytes that the engine puts before each piece."""
-    pieces, at = [], 0
-    while at + _FRAME.size <= len(stream):
-        _, length = _FRAME.unpack_from(stream, at)
-        at += _FRAME.size
-        pieces.append(stream[at : at + length])
-        at += length
-    return b"".join(pieces)
-
-
-def _object_view(said: Mapping[str, Any]) -> ObjectView:
-    return ObjectView(str(said["Name"]), dict(said["Labels"] or {}))
-
-
-def _filters(label: str) -> dict[str, str] | None:
-    return {"label": label} if label else None
-
-
-def _reference(name: str) -> tuple[str, str | None]:
-    """Repository and tag; without a tag the SDK would fetch all of them."""
-    if "@" in name:
-        return name, None
-    stem, colon, tag = name.rpartition(":")
-    return (stem, tag) if colon and "/" not in tag else (name, "latest")
