@@ -58,10 +58,6 @@ def _check_manifest(
             f"{manifest.version}"
         )
         findings.add("PQ040", path, f"{what} / {manifest.track}", where)
-    planned = len(manifest.faults or ())
-    if run.score.faults > planned or (run.passed and run.score.faults != planned):
-        what = f"{run.score.faults} faults, the scenario has {planned}"
-        findings.add("PQ051", path, what, f"{where}/score/faults")
 
 
 def _check_control(

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from contract.checksums import ChecksumError, parse_sums
 from contract.contribution import SCHEMA_VERSION as CONTRIBUTION_VERSION
-from contract.contribution import ContributionBundle, validate_contribution
+from contract.contribution import ContributionBundle
+from contract.contribution_check import check_contribution
 from contract.faults import DocumentError, Fault
 from contract.qualification import qualify
 from contract.record import Record, decode_strict
@@ -37,12 +38,12 @@ RULE_OF_CODE = {
     "run-digest": "PQ050",
     "run-consistency": "PQ051",
     "run-order": "PQ054",
-    "mixed-tracks": "PQ041",
-    "unknown-manifest": "PQ040",
     "comparison-numbers": "PQ052",
     "comparison-verdict": "PQ053",
 }
 """Which rule of the checker a breach of the contract's own rules falls under."""
+FRAMED = frozenset({"mixed-tracks", "unknown-manifest"})
+"""What `generator.frame` has already judged, against every known catalogue instead of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,9 @@ def _check_content(
         return None
     check_declaration(parsed.submission, contribution, digest, place, place.path / SUBMISSION, findings)
     cohort = check_frame(contribution, grounds.catalogues, place.kind, now_ns, path, findings)
-    for fault in validate_contribution(contribution):
-        findings.add(RULE_OF_CODE[fault.code], path, fault.message, fault.pointer)
+    catalogue = grounds.catalogues.whole(cohort) if cohort else grounds.catalogues.known[0]
+    unjudged = set() if cohort else {"comparison-verdict"}
+    for fault in check_contribution(contribution, catalogue):
+        if fault.code not in FRAMED | unjudged:
+            findings.add(RULE_OF_CODE[fault.code], path, fault.message, fault.pointer)
     return cohort

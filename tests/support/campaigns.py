@@ -97,6 +97,8 @@ def make_run(campaign: Campaign, manifest: Manifest, index: int) -> Contribution
     provider, _, name = campaign.model.partition(":")
     source = (campaign.login, campaign.model, campaign.day, campaign.seed, manifest.id, index)
     ratio = 1.0 if passed or not faults else 0.0
+    tokens = (5121 + 31 * index, 412 + index)
+    metered = campaign.route == "metered_api"
     run = ContributionRun(
         evidence_digest_sha256="",
         source_report_sha256=digest_of("report", *source),
@@ -136,15 +138,17 @@ def make_run(campaign: Campaign, manifest: Manifest, index: int) -> Contribution
             tool_calls=4,
             failed_tool_calls=0,
             duplicate_tool_calls=0,
-            input_tokens=5121 + 31 * index,
-            output_tokens=412 + index,
+            input_tokens=tokens[0],
+            output_tokens=tokens[1],
             cost=CostEstimate(
                 provider=provider,
                 model=name,
-                usd=0.0123 if campaign.route == "metered_api" else 0.0,
-                known=campaign.route == "metered_api",
+                usd=(tokens[0] / 1e6) * 2.0 + (tokens[1] / 1e6) * 10.0 if metered else 0.0,
+                known=metered,
                 billing_basis=campaign.route,
-                budget_applicable=campaign.route == "metered_api",
+                budget_applicable=metered,
+                input_usd_per_mtok=2.0 if metered else 0.0,
+                output_usd_per_mtok=10.0 if metered else 0.0,
             ),
             collection_latency_ms=2100,
             patrol_latency_ms=41200 + 100 * index,
@@ -160,7 +164,7 @@ def make_run(campaign: Campaign, manifest: Manifest, index: int) -> Contribution
             inventory_unchanged=True,
         ),
         failure_counts=ContributionFailureCount(
-            hard_failures=0, gate_failures=0 if passed else 2, run_errors=0
+            hard_failures=0, gate_failures=0 if passed else 9, run_errors=0
         ),
     )
     return resealed(run)
