@@ -49,8 +49,8 @@ def sanitize(text: str) -> str:
     """Cut a text at 512 KiB and replace bearer tokens, assigned secrets and private keys in it."""
     if len(text) > MAX_BYTES // 4:
         text = _cut(text)
-    text = _BEARER.sub(rf"\g<1>{REDACTED}", text)
-    text = _ASSIGNED.sub(rf"\g<1>{REDACTED}", text)
+    text = _BEARER.sub(_hide_value, text)
+    text = _ASSIGNED.sub(_hide_value, text)
     return _without_keys(text)
 
 
@@ -78,6 +78,10 @@ def redact(record: R) -> R:
     """The record with every string value redacted, except inside a manifest; itself when nothing changes."""
     redacted: R = _redact(record)
     return redacted
+
+
+def _hide_value(match: re.Match[str]) -> str:
+    return f"{match[1]}{REDACTED}"
 
 
 def _cut(text: str) -> str:

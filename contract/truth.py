@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from contract.manifest_records import Predicate
 from contract.record import OMIT, RawJson, Record
 from contract.timestamps import Timestamp
+
+SCHEMA_VERSION: Final = "patrol.qualification.ground-truth/v2"
 
 
 class DockerState(Record):
