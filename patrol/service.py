@@ -15,7 +15,7 @@ from patrol.providers.factory import fault_of_route, make_provider
 from patrol.records import RunRecord
 from patrol.settings import SettingsDesk
 
-SHUTDOWN_S = 15.0
+SHUTDOWN_S = 3.0
 BLOCKING = frozenset({Cause.AUTH, Cause.BILLING, Cause.CONNECTION, Cause.UNAVAILABLE})
 
 
@@ -95,7 +95,7 @@ class PatrolService:
         }
 
     def join(self) -> None:
-        """Ask the run in progress to end, and wait a bounded time for its record."""
+        """Ask the run in progress to end and wait a little; what hangs longer is closed at the next start."""
         self.stop.set()
         if self._worker is not None:
             self._worker.join(timeout=SHUTDOWN_S)
