@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from contract.contribution import ContributionRun
+from contract.contribution_consistency import is_unscored
 from generator.cohort import Cohort
 from generator.identity import Directory, ModelIdentity
 from generator.independence import unrelated_groups
@@ -83,17 +84,22 @@ class Pool:
 
 
 def pools(bundles: Iterable[VerifiedBundle], directory: Directory) -> tuple[Pool, ...]:
-    """Pool verified bundles, sorted by key; bundles keep the order of their capture."""
+    """Pool verified bundles, sorted by key; bundles keep the order of their export."""
     found: dict[PoolKey, list[Member]] = defaultdict(list)
     models: dict[str, ModelIdentity] = {}
     for bundle in sorted(bundles, key=lambda one: (one.contribution.generated_at.instant_ns, one.id)):
         split: dict[PoolKey, list[ContributionRun]] = defaultdict(list)
-        for run in bundle.runs:
+        for run, route in _routed(bundle):
             model = directory.identify(run.model)
             models[model.id] = model
-            split[PoolKey(bundle.cohort, model.id, run.score.cost.billing_basis, bundle.overrides)].append(
-                run
-            )
+            split[PoolKey(bundle.cohort, model.id, route, bundle.overrides)].append(run)
         for key, runs in split.items():
             found[key].append(Member(bundle, tuple(runs)))
     return tuple(Pool(key, models[key.model], tuple(found[key])) for key in sorted(found))
+
+
+def _routed(bundle: VerifiedBundle) -> Iterator[tuple[ContributionRun, str]]:
+    """Each run with its route; one that was never scored has none of its own and takes its model's."""
+    routes = {run.model: run.score.cost.billing_basis for run in bundle.runs if not is_unscored(run.score)}
+    for run in bundle.runs:
+        yield run, run.score.cost.billing_basis or routes.get(run.model, "")

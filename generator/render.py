@@ -111,8 +111,8 @@ def front_matter(title: str, values: Mapping[str, Any]) -> str:
     lines = [f"title: {quoted(title)}"]
     if values.get("description"):
         lines.append(f"description: {quoted(values['description'])}")
-    if values.get("wide"):
-        lines.append("hide: [navigation, toc]")
+    # The navigation lists section indexes only, so beside a generated page it would be an empty column.
+    lines.append("hide: [navigation, toc]" if values.get("wide") else "hide: [navigation]")
     return "---\n" + "\n".join(lines) + "\n---\n\n"
 
 

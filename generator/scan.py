@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from contract.contribution import ContributionBundle
+from contract.contribution_consistency import is_unscored
 from contract.record import Record
 from contract.submission import Submission
 from generator.findings import Findings
@@ -34,7 +35,7 @@ def _check_names(contribution: ContributionBundle, place: Place, findings: Findi
     for index, run in enumerate(contribution.runs):
         named = [(f"/runs/{index}/{member}", getattr(run, member)) for member in NAMES]
         cost = run.score.cost
-        for member in ("provider", "model", "billing_basis"):
+        for member in ("provider", "model", "billing_basis") if not is_unscored(run.score) else ():
             named.append((f"/runs/{index}/score/cost/{member}", getattr(cost, member)))
         for pointer, text in named:
             empty_allowed = pointer.rpartition("/")[2] in MAY_BE_EMPTY

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contract.contribution import ContributionRun
+from contract.contribution_consistency import is_unscored
 from contract.wilson import ConfidenceInterval, wilson
 from generator.statistics import percentile95, upper_bound
 
@@ -21,6 +22,7 @@ class Tally:
 
     runs: int
     passed: int
+    unscored: int
     pass_rate: ConfidenceInterval
     fault_recall: ConfidenceInterval
     false_positives: int
@@ -54,6 +56,7 @@ def tally(runs: Sequence[ContributionRun]) -> Tally:
     return Tally(
         runs=len(runs),
         passed=passed,
+        unscored=sum(is_unscored(run.score) for run in runs),
         pass_rate=wilson(passed, len(runs)),
         fault_recall=wilson(found, sum(run.score.faults for run in runs)),
         false_positives=sum(run.score.false_positives for run in runs),

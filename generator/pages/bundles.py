@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from contract.contribution_consistency import is_unscored
 from generator.cohort import Track
 from generator.identity import ModelIdentity
 from generator.readme import readme_html
@@ -72,6 +73,7 @@ def _bundle_page(view: SiteView, renderer: Renderer, bundle: VerifiedBundle) -> 
         first=day(min(instants)),
         last=day(max(instants)),
         moments=[f"{datetime.fromtimestamp(at // NS, UTC):%Y-%m-%d %H:%M:%S}" for at in instants],
+        unscored=[is_unscored(run.score) for run in bundle.runs],
         verdicts=list(_verdicts(bundle)),
         ruleset=RULESET_VERSION,
         rules=[rule for rule in RULES.values() if rule.concerns_bundles],
