@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
+from runs import GOLDEN, PRICES, codes, read
 
 from contract.manifest_records import ExpectedFinding, Manifest
-from contract.pricing import PriceTable
-from contract.record import Record, decode_strict
 from contract.report import Finding, InvestigationSession, PatrolRun, RemediationResult
 from contract.score import MatchResult, Score
 from contract.scoring import ScoringInput, apply_pro_gates, score_run
 from contract.scoring.matching import assess, choose
 from contract.scoring.sections import section
 from contract.truth import FaultTruth, GroundTruth
-
-ROOT = Path(__file__).parents[2]
-GOLDEN: dict[str, Any] = json.loads((ROOT / "tests/golden/golden.json").read_bytes())
-PRICES = PriceTable.from_bytes((ROOT / "contract/data/prices.json").read_bytes())
-
-
-R = TypeVar("R", bound=Record)
-
-
-def read(record: type[R], value: Any) -> R:
-    return decode_strict(record, json.dumps(value).encode())
 
 
 def scoring_input(case: dict[str, Any]) -> ScoringInput:
@@ -46,10 +30,6 @@ def scoring_input(case: dict[str, Any]) -> ScoringInput:
         faults_intact=case["faults_intact"],
         no_mutation=case["no_mutation"],
     )
-
-
-def codes(entries: Iterable[str] | None) -> Counter[str]:
-    return Counter(entry.partition(": ")[0] for entry in entries or ())
 
 
 def by_name(cases: list[dict[str, Any]]) -> list[Any]:
