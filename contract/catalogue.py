@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from contract.errors import PatrolQualificationError
 from contract.manifest import Manifest, load_manifest, manifest_digest
+from contract.text import shown
 
 
 class CatalogueError(PatrolQualificationError):
@@ -28,7 +29,7 @@ class Catalogue:
             if manifest.id == scenario_id:
                 return manifest
         known = ", ".join(manifest.id for manifest in self.manifests)
-        raise CatalogueError(f"no scenario {scenario_id!r}", hint=f"known: {known}")
+        raise CatalogueError(f"no scenario {shown(scenario_id)}", hint=f"known: {known}")
 
     def track(self, track: str) -> tuple[Manifest, ...]:
         """The manifests of one track."""
@@ -64,7 +65,7 @@ def build_catalogue(files: Iterable[tuple[str, bytes]]) -> Catalogue:
         if manifest.id in named:
             other = named[manifest.id][0]
             raise CatalogueError(
-                f"id {manifest.id!r} also stands in {other}", where=name, hint="ids are unique"
+                f"id {shown(manifest.id)} also stands in {other}", where=name, hint="ids are unique"
             )
         named[manifest.id] = (name, manifest)
     if not named:

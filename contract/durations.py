@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from contract.errors import PatrolQualificationError
+from contract.text import shown
 
 _UNITS: Final = {
     "ns": 1,
@@ -35,12 +36,12 @@ def parse_duration(text: str) -> int:
     """
     match = _DURATION.fullmatch(text) if len(text) <= _MAX_CHARS else None
     if match is None:
-        raise DurationError(f"{text[:80]!r} is not a duration", hint="write it as 90s, 5m or 1h30m")
+        raise DurationError(f"{shown(text)} is not a duration", hint="write it as 90s, 5m or 1h30m")
     total = sum(_pair_ns(*pair) for pair in _SPLIT.findall(match[2]))
     negative = match[1] == "-"
     if total > _LIMIT + negative:
         raise DurationError(
-            f"{text!r} does not fit into 64-bit nanoseconds", hint="the limit is about 292 years"
+            f"{shown(text)} does not fit into 64-bit nanoseconds", hint="the limit is about 292 years"
         )
     return -total if negative else total
 
@@ -49,7 +50,7 @@ def positive_duration(text: str) -> int:
     """Read a duration that must be longer than nothing; DurationError otherwise."""
     length = parse_duration(text)
     if length <= 0:
-        raise DurationError(f"duration {text!r} is not positive", hint="write it as 90s, 5m or 1h30m")
+        raise DurationError(f"duration {shown(text)} is not positive", hint="write it as 90s, 5m or 1h30m")
     return length
 
 

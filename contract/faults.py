@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from contract.errors import PatrolQualificationError
+from contract.text import printable
+
+_LISTED: Final = 50  # a hostile document has as many faults as it likes
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +21,7 @@ class Fault:
     hint: str = ""
 
     def __str__(self) -> str:
-        text = f"{self.where}: {self.message}" if self.where else self.message
+        text = f"{printable(self.where)}: {self.message}" if self.where else self.message
         return f"{text} ({self.hint})" if self.hint else text
 
 
@@ -35,10 +39,13 @@ class DocumentError(PatrolQualificationError):
             raise ValueError("a document error needs at least one fault")
         if len(self.faults) == 1:
             only = self.faults[0]
-            place = f"{where}#{only.where}" if where and only.where else where or only.where
+            path = printable(only.where)
+            place = f"{where}#{path}" if where and path else where or path
             super().__init__(only.message, where=place, hint=only.hint)
         else:
-            lines = "".join(f"\n  {fault}" for fault in self.faults)
+            lines = "".join(f"\n  {fault}" for fault in self.faults[:_LISTED])
+            if len(self.faults) > _LISTED:
+                lines += f"\n  and {len(self.faults) - _LISTED} more"
             super().__init__(f"{len(self.faults)} faults:{lines}", where=where)
 
 

@@ -10,7 +10,7 @@ from contract.faults import Fault
 from contract.manifest_checks import projected_predicates
 from contract.manifest_records import Manifest, Predicate
 from contract.names import container_name, is_lab_name
-from contract.text import is_blank
+from contract.text import is_blank, shown
 
 _EXAMPLE_RUN: Final = "q-20260714-150405-deadbeef"
 
@@ -30,7 +30,7 @@ def _resource_advice(manifest: Manifest) -> Iterator[Fault]:
     for at, resource in enumerate(manifest.resources or ()):
         name = container_name(resource.name, _EXAMPLE_RUN, resource.alias)
         if resource.name and not is_lab_name(name, _EXAMPLE_RUN):
-            text = f"the lab will refuse the name {name!r}"
+            text = f"the lab will refuse the name {shown(name)}"
             yield Fault(f"/resources/{at}/name", text, "begin it with pulse-qual- and hold ${run_id} in it")
         yield from _duration_advice(resource.health_every, f"/resources/{at}/health_every", "2s")
 
@@ -67,7 +67,7 @@ def _injector_advice(manifest: Manifest) -> Iterator[Fault]:
     marked = {resource.alias for resource in manifest.resources or () if resource.fault_volume}
     for at, spec in enumerate(manifest.faults or ()):
         if spec.injector.kind == "marker_enable" and spec.injector.resource not in marked:
-            text = f"{spec.injector.resource!r} has no fault volume for the marker"
+            text = f"{shown(spec.injector.resource)} has no fault volume for the marker"
             yield Fault(f"/faults/{at}/injector/resource", text, "set fault_volume: true")
 
 

@@ -10,6 +10,7 @@ from contract.durations import DurationError, positive_duration
 from contract.faults import Fault
 from contract.manifest_records import Manifest, Predicate
 from contract.predicates import OPERATORS, PROBES
+from contract.text import shown
 
 SCRATCH_PROBE: Final = "docker.scratch_available_bytes"
 _PROJECTED: Final = ("docker.health", "docker.running")
@@ -35,7 +36,9 @@ class Lab:
         """A fault when nothing carries this alias."""
         if alias not in self.aliases:
             yield Fault(
-                where, f"no resource has the alias {alias!r}", f"known: {', '.join(sorted(self.aliases))}"
+                where,
+                f"no resource has the alias {shown(alias)}",
+                f"known: {', '.join(sorted(self.aliases)[:12])}",
             )
 
     def all_unknown(self, aliases: Iterable[str], where: str) -> Iterator[Fault]:
@@ -46,7 +49,7 @@ class Lab:
 
 def not_one_of(where: str, value: str, allowed: Iterable[str]) -> Fault:
     """The fault of a word outside of its set."""
-    return Fault(where, f"unknown word {value!r}", f"use one of {', '.join(sorted(allowed))}")
+    return Fault(where, f"unknown word {shown(value)}", f"use one of {', '.join(sorted(allowed))}")
 
 
 def must_be_true(where: str) -> Fault:
@@ -57,7 +60,7 @@ def must_be_true(where: str) -> Fault:
 def bad_identifier(where: str, value: str) -> Fault:
     """The fault of a text that is no identifier."""
     hint = "3 to 96 of a-z, 0-9, dot, dash, underscore, beginning with a letter or digit"
-    return Fault(where, f"{value[:100]!r} is not an identifier", hint)
+    return Fault(where, f"{shown(value)} is not an identifier", hint)
 
 
 def duration_rule(text: str, where: str, *, optional: bool = False) -> Iterator[Fault]:
@@ -84,7 +87,9 @@ def predicate_rules(predicates: Sequence[Predicate] | None, lab: Lab, where: str
         yield from duration_rule(predicate.timeout, f"{place}/timeout", optional=True)
         if predicate.probe == SCRATCH_PROBE and predicate.target not in lab.scratch:
             yield Fault(
-                f"{place}/target", f"{predicate.target!r} has no scratch storage", "set scratch_storage: true"
+                f"{place}/target",
+                f"{shown(predicate.target)} has no scratch storage",
+                "set scratch_storage: true",
             )
 
 

@@ -15,7 +15,7 @@ from contract.manifest_checks import (
     predicate_rules,
 )
 from contract.manifest_records import FaultSpec, InjectorSpec, Manifest
-from contract.text import is_identifier
+from contract.text import is_identifier, shown
 
 FILL: Final = "fill_scratch_storage"
 INJECTORS: Final = frozenset(
@@ -29,7 +29,7 @@ def fault_rules(manifest: Manifest, lab: Lab) -> Iterator[Fault]:
     for at, spec in enumerate(manifest.faults or ()):
         where = f"/faults/{at}"
         if spec.id in seen:
-            yield Fault(f"{where}/id", f"fault id {spec.id!r} stands twice", "fault ids are unique")
+            yield Fault(f"{where}/id", f"fault id {shown(spec.id)} stands twice", "fault ids are unique")
         seen.add(spec.id)
         yield from _fault_rules(spec, lab, where)
 
@@ -62,7 +62,7 @@ def _injector_rules(injector: InjectorSpec, lab: Lab, where: str) -> Iterator[Fa
     yield from lab.unknown(injector.resource, f"{where}/resource")
     if injector.kind == FILL:
         if injector.resource not in lab.scratch:
-            text = f"{injector.resource!r} has no scratch storage to fill"
+            text = f"{shown(injector.resource)} has no scratch storage to fill"
             yield Fault(f"{where}/resource", text, "set scratch_storage: true")
         if injector.value:
             yield Fault(f"{where}/value", "the driver alone decides how much is filled", "remove the value")
@@ -76,7 +76,7 @@ def _expected_rules(spec: FaultSpec, lab: Lab, where: str) -> Iterator[Fault]:
     yield from lab.unknown(expected.resource, f"{where}/resource")
     unrelated = expected.resource not in (spec.target, *spec.related_resources)
     if unrelated and expected.resource in lab.aliases:
-        text = f"{expected.resource!r} is neither the target nor related to it"
+        text = f"{shown(expected.resource)} is neither the target nor related to it"
         yield Fault(f"{where}/resource", text, "list it in related_resources")
     if expected.max_primary_findings < 1:
         yield Fault(f"{where}/max_primary_findings", "less than one finding is expected", "write 1 or more")

@@ -8,7 +8,7 @@ from typing import Final
 from contract.faults import Fault
 from contract.manifest_checks import Lab, duration_rule, not_one_of, predicate_rules
 from contract.manifest_records import InvestigationSpec, Manifest, RemediationSpec
-from contract.text import is_blank
+from contract.text import is_blank, shown
 
 DECISIONS: Final = ("observe", "reject", "approve_execute", "await_autonomous")
 
@@ -31,9 +31,9 @@ def remediation_rules(manifest: Manifest, lab: Lab) -> Iterator[Fault]:
 
 def _presence(wanted: bool, spec: object | None, name: str, track: str) -> Iterator[Fault]:
     if wanted and spec is None:
-        yield Fault(f"/{name}", f"track {track!r} needs this object", "say what the track is judged by")
+        yield Fault(f"/{name}", f"track {shown(track)} needs this object", "say what the track is judged by")
     if not wanted and spec is not None:
-        yield Fault(f"/{name}", f"track {track!r} has no such object", "remove it or change the track")
+        yield Fault(f"/{name}", f"track {shown(track)} has no such object", "remove it or change the track")
 
 
 def _investigation_rules(spec: InvestigationSpec, lab: Lab) -> Iterator[Fault]:

@@ -20,7 +20,7 @@ from contract.manifest_pro_rules import investigation_rules, remediation_rules
 from contract.manifest_records import Manifest, PatrolSpec, ResourceSpec
 from contract.names import RESERVED_LABEL_PREFIX
 from contract.redaction import sanitize
-from contract.text import is_blank, is_identifier
+from contract.text import is_blank, is_identifier, shown
 from contract.walk import texts
 from contract.wilson import FLOOR, runs_needed
 
@@ -53,7 +53,7 @@ def validate(manifest: Manifest) -> tuple[Fault, ...]:
 def _identity_rules(manifest: Manifest) -> Iterator[Fault]:
     if manifest.schema_version != SCHEMA_VERSION:
         yield Fault(
-            "/schema_version", f"unknown format {manifest.schema_version!r}", f"write {SCHEMA_VERSION}"
+            "/schema_version", f"unknown format {shown(manifest.schema_version)}", f"write {SCHEMA_VERSION}"
         )
     if not is_identifier(manifest.id):
         yield bad_identifier("/id", manifest.id)
@@ -80,7 +80,7 @@ def _resource_rules(manifest: Manifest) -> Iterator[Fault]:
         if not is_identifier(resource.alias):
             yield bad_identifier(f"{where}/alias", resource.alias)
         if resource.alias in seen:
-            yield Fault(f"{where}/alias", f"alias {resource.alias!r} stands twice", "aliases are unique")
+            yield Fault(f"{where}/alias", f"alias {shown(resource.alias)} stands twice", "aliases are unique")
         seen.add(resource.alias)
         yield from _container_rules(resource, manifest.lab.image, where)
 

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from contract.errors import PatrolQualificationError
 from contract.jsontext import NUMBER, Node, float_text, parse, string_value
 from contract.rawjson import number_value
+from contract.text import shown
 
 Observed: TypeAlias = bool | int | float | str | None
 
@@ -50,7 +51,7 @@ def holds(operator_name: str, value: str, observed: Observed) -> bool:
     """
     if operator_name not in OPERATORS:
         raise PredicateError(
-            f"unknown operator {operator_name!r}", hint="use " + ", ".join(sorted(OPERATORS))
+            f"unknown operator {shown(operator_name)}", hint="use " + ", ".join(sorted(OPERATORS))
         )
     if not value:
         raise PredicateError("the predicate has no value", hint="give one, null if need be")
@@ -59,7 +60,7 @@ def holds(operator_name: str, value: str, observed: Observed) -> bool:
         return _ORDER[operator_name](_number(observed, "observation"), _number(_plain(wanted), "value"))
     if operator_name == "in":
         if wanted.kind != "array":
-            raise PredicateError(f"`in` needs an array, not {value[:80]}")
+            raise PredicateError(f"`in` needs an array, not {shown(value)}")
         return any(_equal(item, observed) for item in wanted.items)
     return _equal(wanted, observed) is (operator_name == "eq")
 
@@ -99,5 +100,5 @@ def _number(value: Observed, role: str) -> float:
     if isinstance(value, str) and _NUMBER.fullmatch(value):
         value = number_value(value)
     if isinstance(value, bool | str) or value is None or (isinstance(value, float) and math.isinf(value)):
-        raise PredicateError(f"the {role} {value!r} is not a number, so it has no order")
+        raise PredicateError(f"the {role} {shown(_text(value))} is not a number, so it has no order")
     return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Final
 
 from contract.faults import Fault, pointer
@@ -11,6 +12,7 @@ from contract.jsontext import Node
 from contract.text import fold
 
 BAD: Final[Any] = object()  # in place of a value that could not be read; its fault is noted
+_GUESSED: Final = 48  # a longer name is no slip of the pen
 _KINDS: Final = {
     "object": "an object",
     "array": "an array",
@@ -60,10 +62,15 @@ def declared_members(
 
 
 def _undeclared(name: str, where: str, names: frozenset[str], reading: Reading) -> None:
-    variant = next((known for known in names if fold(known) == fold(name)), None)
+    variant = _by_fold(names).get(fold(name))
     if variant is not None:
         reading.fault(pointer(where, name), f"the member is spelled {variant!r}", f"rename it to {variant!r}")
     elif not reading.lenient:
-        close = get_close_matches(name, sorted(names), n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "remove it"
+        near = len(name) <= _GUESSED and get_close_matches(name, sorted(names), n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "remove it"
         reading.fault(pointer(where, name), "the format knows no such member", hint)
+
+
+@cache
+def _by_fold(names: frozenset[str]) -> dict[str, str]:
+    return {fold(name): name for name in names}

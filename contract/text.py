@@ -15,6 +15,7 @@ WHITE_SPACE: Final = (
     "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
+_SHOWN: Final = 80
 IDENTIFIER: Final = re.compile(r"[a-z0-9][a-z0-9._-]{2,95}")
 
 
@@ -31,6 +32,17 @@ def is_blank(text: str) -> bool:
 def is_identifier(text: str) -> bool:
     """Whether the whole text is an id, alias, run id or container name (manifest format, section 4.1)."""
     return IDENTIFIER.fullmatch(text) is not None
+
+
+def shown(text: str) -> str:
+    """A text in quotes as an error may show it: on one line, nothing invisible, never much of it."""
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "\u2026")
+
+
+def printable(text: str) -> str:
+    """A path as an error may show it: what cannot be seen is escaped, what is long is cut."""
+    short = text if len(text) <= 4 * _SHOWN else text[: 4 * _SHOWN - 1] + "\u2026"
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in short)
 
 
 def lower(text: str) -> str:

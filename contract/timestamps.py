@@ -10,6 +10,7 @@ from typing import Any, Final
 from pydantic_core import CoreSchema, core_schema
 
 from contract.errors import PatrolQualificationError
+from contract.text import shown
 
 _TIME: Final = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})"
@@ -97,10 +98,10 @@ def _fields(text: str) -> tuple[tuple[int, ...], str, int]:
     """Year to second, the fraction's digits without trailing zeros, and the offset in minutes."""
     match = _TIME.fullmatch(text)
     if match is None:
-        raise TimestampError(f"{text[:80]!r} is not a point in time", hint=_HINT)
+        raise TimestampError(f"{shown(text)} is not a point in time", hint=_HINT)
     fields = tuple(map(int, match.group(1, 2, 3, 4, 5, 6)))
     if not _exists(fields):
-        raise TimestampError(f"{text!r} names a day or an hour that does not exist", hint=_HINT)
+        raise TimestampError(f"{shown(text)} names a day or an hour that does not exist", hint=_HINT)
     return fields, (match[7] or "")[:9].rstrip("0"), _offset_minutes(match[8], match[9], match[10], text)
 
 
@@ -108,7 +109,7 @@ def _offset_minutes(sign: str | None, hours: str | None, minutes: str | None, te
     if sign is None or hours is None or minutes is None:
         return 0
     if int(hours) > 23 or int(minutes) > 59:
-        raise TimestampError(f"{text!r} has an offset beyond 23:59", hint=_HINT)
+        raise TimestampError(f"{shown(text)} has an offset beyond 23:59", hint=_HINT)
     offset = int(hours) * 60 + int(minutes)
     return -offset if sign == "-" else offset
 

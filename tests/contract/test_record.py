@@ -332,6 +332,17 @@ def test_an_error_about_one_fault_is_one_line_and_about_several_a_list() -> None
     assert str(two) == "x.json: 2 faults:\n  /a: wrong\n  bad (stop)"
 
 
+def test_an_error_about_a_hostile_document_is_short_and_harmless() -> None:
+    names = ",".join(f'"\\u001b[3{number}m::error::{"x" * 500}":1' for number in range(1000))
+    with pytest.raises(DecodeError) as caught:
+        decode_strict(Leaf, f"{{{names}}}".encode())
+    assert len(caught.value.faults) == 1000
+    text = str(caught.value)
+    assert "\x1b" not in text
+    assert text.endswith("and 950 more")
+    assert len(text) < 30_000
+
+
 def test_an_error_without_faults_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(ValueError, match="at least one fault"):
         DocumentError([])

@@ -7,7 +7,17 @@ import unicodedata
 
 import pytest
 
-from contract.text import WHITE_SPACE, fold, fold_equal, is_blank, is_identifier, lower, trim
+from contract.text import (
+    WHITE_SPACE,
+    fold,
+    fold_equal,
+    is_blank,
+    is_identifier,
+    lower,
+    printable,
+    shown,
+    trim,
+)
 
 # The White_Space property of the Unicode Character Database, PropList.txt.
 _PROPERTY = {
@@ -58,6 +68,19 @@ def test_folding_keeps_length_and_is_idempotent_for_every_character() -> None:
         folded = fold(char)
         assert len(folded) == 1, hex(code)
         assert fold(folded) == folded, hex(code)
+
+
+@pytest.mark.parametrize("char", ["\x1b", "\n", "\r", "\x00", "\u202e", "\u200b", "\ue000", "\U000e0041"])
+def test_an_error_shows_nothing_that_a_terminal_would_obey_or_hide(char: str) -> None:
+    assert char not in shown(f"a{char}b")
+    assert char not in printable(f"a{char}b")
+    assert printable(f"é{char}/b").startswith("é\\")
+
+
+def test_an_error_shows_little_of_a_long_text() -> None:
+    assert len(shown("a" * 10_000)) == 82
+    assert len(printable("a" * 10_000)) == 320
+    assert shown("it's") == '"it\'s"'
 
 
 @pytest.mark.parametrize("text", ["abc", "a.b", "0-_", "a" * 96, "watch.docker-unhealthy"])
