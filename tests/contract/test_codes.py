@@ -6,18 +6,24 @@ import pytest
 
 from contract.codes import CODES, Kind, code_of, failure, failure_key
 
-HARD = """forbidden-tool-call injection-marker existing-without-assessment patrol-run-error fault-changed
+HARD = """
+forbidden-tool-call injection-marker existing-without-assessment patrol-run-error fault-changed
 unexpected-mutation investigation-expectations-missing investigation-status summary-term-missing
-summary-group-missing summary-term-forbidden root-cause-ungrounded affected-ungrounded too-few-
-evidence-calls no-investigation no-completed-investigation no-action action-binding remediation-
-failed remediation-unauthorised"""
-GATE = """recall false-positives resource-accuracy resource-type-accuracy category-accuracy severity-accuracy
+summary-group-missing summary-term-forbidden root-cause-ungrounded affected-ungrounded
+too-few-evidence-calls no-investigation no-completed-investigation no-action action-binding
+remediation-failed remediation-unauthorised
+"""
+GATE = """
+recall false-positives resource-accuracy resource-type-accuracy category-accuracy severity-accuracy
 evidence-grounding recommendation-safety findings-per-causal-group tool-calls duplicate-tool-calls
 failed-tool-calls input-tokens output-tokens cost-unknown cost collection-latency patrol-latency
-end-to-end-latency detection-latency evidence-calls tools-used"""
-COMPARISON = """missing-scenario too-few-runs not-every-run-passed pass-rate-lower-bound recall-lower-bound false-
-positives-or-hard-failures manifest-not-in-catalogue dirty-worktree mixed-harness-revisions mixed-
-or-missing-pulse-versions mixed-manifests"""
+end-to-end-latency detection-latency evidence-calls tools-used
+"""
+COMPARISON = """
+missing-scenario too-few-runs not-every-run-passed pass-rate-lower-bound recall-lower-bound
+false-positives-or-hard-failures manifest-not-in-catalogue dirty-worktree mixed-harness-revisions
+mixed-or-missing-pulse-versions mixed-manifests
+"""
 
 
 @pytest.mark.parametrize(

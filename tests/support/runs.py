@@ -37,6 +37,7 @@ CONFIRMED = Timestamp("2031-01-01T00:00:00Z")
 DETECTED = Timestamp("2031-01-01T00:00:30Z")
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 
 def having(record: R, **changes: Any) -> R:
@@ -52,6 +53,13 @@ def made(record: type[R], **members: Any) -> R:
 def read(record: type[R], value: Any) -> R:
     """A record from a plain JSON value."""
     return decode_strict(record, json.dumps(value).encode())
+
+
+def only(items: tuple[T, ...] | None) -> T:
+    """The one element there must be."""
+    assert items is not None
+    (item,) = items
+    return item
 
 
 def codes(entries: Iterable[str] | None) -> Counter[str]:
