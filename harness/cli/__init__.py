@@ -10,6 +10,7 @@ import click
 from contract.errors import PatrolQualificationError
 from harness.cli.commands import patrol_qualify
 from harness.cli.flags import flag_command
+from harness.cli.plain import safe_lines
 from harness.cli.spelling import normalise, speaks_in_flags
 
 
@@ -25,7 +26,7 @@ def run(arguments: list[str]) -> int:
     try:
         result = command.main(words, prog_name="patrol-qualify", standalone_mode=False)
     except PatrolQualificationError as exc:
-        click.echo(f"patrol-qualify: {describe(exc)}", err=True)
+        click.echo(f"patrol-qualify: {safe_lines(describe(exc))}", err=True)
         return exc.exit_code
     except click.ClickException as exc:
         exc.show()

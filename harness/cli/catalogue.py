@@ -9,7 +9,7 @@ import click
 
 from contract.catalogue import Catalogue
 from contract.manifest import Manifest, manifest_digest
-from harness.cli.terminal import table
+from harness.cli.plain import table
 from harness.resources import load_catalogue
 
 

@@ -13,7 +13,7 @@ from contract.errors import UsageError
 from contract.report import load_report
 from harness.artifacts import REPORT
 from harness.captures import read_listed
-from harness.cli.terminal import safe, table
+from harness.cli.plain import safe, table
 
 
 def explain(what: str | None, *, as_json: bool) -> int:

@@ -29,8 +29,9 @@ from harness.cli.gates import (
     select_one,
     select_track,
 )
+from harness.cli.plain import safe
 from harness.cli.subject import Subject, Subjects, subjects
-from harness.cli.terminal import progress, safe
+from harness.cli.terminal import progress
 from harness.clock import Cancellation, SystemClock
 from harness.lab.lab import open_lab
 from harness.machine import virtualisation

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from harness.cli.terminal import safe, seconds
+from harness.cli.plain import safe, seconds
 
 
 class LiveDisplay:
