@@ -50,8 +50,12 @@ def rootfs(busybox: bytes, applets: tuple[str, ...]) -> bytes:
 
 
 def applets_of(busybox: Path) -> tuple[str, ...]:
-    """The names that a busybox answers to."""
-    listed = subprocess.run([str(busybox), "--list"], capture_output=True, check=True, text=True, timeout=30)
+    """The names that a busybox answers to; UsageError when it is none."""
+    from contract.errors import UsageError
+
+    listed = subprocess.run([str(busybox), "--list"], capture_output=True, check=False, text=True, timeout=30)
+    if listed.returncode != 0 or "sh" not in listed.stdout.split():
+        raise UsageError(f"{busybox} is no busybox", where="--busybox", hint="Debian: busybox-static")
     return tuple(sorted(set(listed.stdout.split()) - {"busybox"}))
 
 
@@ -85,15 +89,13 @@ def main(context: str, busybox: Path) -> None:
     from harness.lab.sdk_errors import calling
     from harness.lab.target import resolve_target
 
-    tar = rootfs(busybox.read_bytes(), applets_of(busybox))
-    content = hashlib.sha256(tar).hexdigest()
     try:
-        engine = connect(resolve_target(context=context))
+        target = resolve_target(context=context)
+        tar = rootfs(busybox.read_bytes(), applets_of(busybox))
+        engine = connect(target)
         try:
             with calling("import the image"):
-                image = existing(engine.api, content)
-                state = "already there" if image else "built"
-                image = image or build(engine.api, tar, content)
+                image, state = provide(engine.api, tar)
         finally:
             engine.close()
     except PatrolQualificationError as exc:
@@ -102,11 +104,14 @@ def main(context: str, busybox: Path) -> None:
     click.echo(f"{REPOSITORY}:{TAG} {image} ({state})")
 
 
-def build(api: Any, tar: bytes, content: str) -> str:
-    """Import the root file system as an image, and return its id."""
+def provide(api: Any, tar: bytes) -> tuple[str, str]:
+    """The id of the image with this root file system, and whether it had to be built."""
+    content = hashlib.sha256(tar).hexdigest()
+    if image := existing(api, content):
+        return image, "already there"
     changes = ["ENV PATH=/bin", 'CMD ["sh"]', f"LABEL {CONTENT_LABEL}={content}"]
     api.import_image_from_data(tar, repository=REPOSITORY, tag=TAG, changes=changes)
-    return str(api.inspect_image(f"{REPOSITORY}:{TAG}")["Id"])
+    return str(api.inspect_image(f"{REPOSITORY}:{TAG}")["Id"]), "built"
 
 
 if __name__ == "__main__":

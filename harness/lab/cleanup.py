@@ -98,6 +98,9 @@ class Cleanup:
 
     def _attempt(self, what: str, act: Callable[[], T]) -> T | None:
         """Do something, or write down why it could not be done."""
+        if self._clock.monotonic_ns() >= self._deadline_ns:
+            self._errors.append(f"{what}: not tried, the {format_duration(DEADLINE_NS)} of cleanup are over")
+            return None
         try:
             return act()
         except PatrolQualificationError as exc:
@@ -109,8 +112,6 @@ class Cleanup:
     def _remove(self, kind: Kind, ident: str) -> bool:
         """Remove an object after a last look at it; False when it is gone already."""
         for patience in range(_PATIENCE, -1, -1):
-            if self._clock.monotonic_ns() >= self._deadline_ns:
-                raise TimeoutError(f"not removed within {format_duration(DEADLINE_NS)}")
             try:
                 self._prove(kind.inspect(ident))
                 kind.remove(ident)

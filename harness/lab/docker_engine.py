@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from docker import APIClient
 
@@ -32,6 +34,7 @@ def connect(target: Target) -> DockerEngine:
     """Reach the engine of a target; EnvironmentMissingError when none answers there."""
     try:
         with calling(f"engine of {target.label}"):
+            _knock(target.endpoint)
             api = APIClient(
                 base_url=target.endpoint, version="auto", timeout=CALL_TIMEOUT_S, tls=tls_settings(target)
             )
@@ -42,6 +45,15 @@ def connect(target: Target) -> DockerEngine:
             hint="start it, or name another context with --docker-context",
         ) from exc
     return DockerEngine(api)
+
+
+def _knock(endpoint: str) -> None:
+    """Try a socket first: the SDK would leave its own open when nobody listens."""
+    parts = urlsplit(endpoint)
+    if parts.scheme == "unix":
+        with socket.socket(socket.AF_UNIX) as door:
+            door.settimeout(CALL_TIMEOUT_S)
+            door.connect(parts.path)
 
 
 class DockerEngine:
