@@ -2,7 +2,7 @@
 
     python tools/local_model.py --port 8081
 
-prints one JSON line `{"event": "ready", "url": "http://127.0.0.1:8081/v1", "model": "smollm2-135m-instruct"}`
+prints one JSON line `{"event": "ready", "url": "http://127.0.0.1:8081/v1", "model": "smollm2-135m-instruct-q4_1"}`
 as soon as the server answers, and serves until it gets SIGTERM, SIGINT or (with --exit-with-stdin) until its
 standard input ends. Install what it needs with `make setup`.
 """
@@ -19,7 +19,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-MODEL_NAME = "smollm2-135m-instruct"
+MODEL_NAME = "smollm2-135m-instruct-q4_1"
 WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
 TEMPLATE = Path(__file__).with_name("smollm2.jinja")
 
