@@ -24,7 +24,7 @@ from contract.report import (
     ToolCall,
 )
 from contract.score import Score
-from contract.scoring import ScoringInput, report_passes, score_run
+from contract.scoring import ScoringInput, rescore, score_run
 from contract.timestamps import Timestamp
 from contract.truth import CollectedTruth, FaultTruth, GroundTruth
 
@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[2]
 GOLDEN: dict[str, Any] = json.loads((ROOT / "tests/golden/golden.json").read_bytes())
 PRICES = PriceTable.from_bytes((ROOT / "contract/data/prices.json").read_bytes())
 MINIMAL: str = GOLDEN["minimal_manifest"]
+NAMES = {"model", "provider", "inference_route"}
 WHEN = Timestamp("2031-01-01T00:00:00Z")
 CONFIRMED = Timestamp("2031-01-01T00:00:00Z")
 DETECTED = Timestamp("2031-01-01T00:00:30Z")
@@ -70,6 +71,19 @@ def codes(entries: Iterable[str] | None) -> Counter[str]:
 def manifest(**changes: Any) -> Manifest:
     """The smallest manifest with some top-level members replaced by plain JSON values."""
     return decode_manifest(json.dumps({**json.loads(MINIMAL), **changes}).encode())
+
+
+def investigating(**changes: Any) -> Manifest:
+    """The smallest valid manifest of the investigation track."""
+    spec = {
+        "require_completed_status": True,
+        "min_evidence_calls": 1,
+        "required_summary_terms": ["loom"],
+        "root_cause_resources": ["loom"],
+        "affected_resources": ["shed"],
+    }
+    patrol = {**json.loads(MINIMAL)["patrol"], "mode": "approval", "investigation_timeout": "1m"}
+    return manifest(**{"track": "investigation", "investigation": spec, "patrol": patrol, **changes})
 
 
 def catalogue(*manifests: Manifest) -> Catalogue:
@@ -146,8 +160,9 @@ def scored(**changes: Any) -> Score:
 
 def report(number: int = 1, **changes: Any) -> RunReport:
     """A perfect report; runs differ by their number alone. Members of the environment are given as a dict."""
-    given = scoring_input()
-    score = score_run(replace(given, end_to_end_latency=number * 10**9 + 1), PRICES)
+    named = {key: value for key, value in changes.get("environment", {}).items() if key in NAMES}
+    given = scoring_input(end_to_end_latency=number * 10**9 + 1, **named)
+    score = score_run(given, PRICES)
     blank = zero(RunReport)
     environment = {
         "git_sha": "s1",
@@ -188,11 +203,9 @@ def report(number: int = 1, **changes: Any) -> RunReport:
 
 def failed(number: int = 1, **changes: Any) -> RunReport:
     """A report of a run that missed its fault."""
-    given = scoring_input(findings=())
-    whole = report(number, **changes)
-    score = having(score_run(given, PRICES), end_to_end_latency_ns=whole.score.end_to_end_latency_ns)
-    spoiled = having(whole, findings=(), score=score)
-    return having(spoiled, passed=report_passes(spoiled, score))
+    spoiled = having(report(number, **changes), findings=())
+    score, passed = rescore(spoiled, PRICES)
+    return having(spoiled, score=score, passed=passed)
 
 
 def session(**changes: Any) -> InvestigationSession:
