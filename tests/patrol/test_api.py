@@ -404,3 +404,35 @@ def test_a_stream_tells_a_run_and_resumes_where_it_was_left(client: httpx.Client
 def test_a_stream_that_lost_events_says_so(client: httpx.Client) -> None:
     snapshot = events(client, "snapshot", **{"last-event-id": "999"})[0]
     assert snapshot["resync_reason"] == "events_lost"
+
+
+@pytest.mark.parametrize("header", ["Basic", "Basic !!!", "Basic YWRtaW4=", "Digest x", "Basic /w=="])
+def test_odd_credentials_are_no_credentials(url: str, header: str) -> None:
+    assert httpx.get(f"{url}/api/resources", headers={"authorization": header}).status_code == 401
+
+
+def test_logins_are_limited_to_ten_a_minute(url: str) -> None:
+    body = {"username": "admin", "password": PASSWORD}
+    answers = [httpx.post(f"{url}/api/login", json=body) for _ in range(11)]
+    assert [one.status_code for one in answers] == [200] * 10 + [429]
+    assert answers[-1].headers["retry-after"] == "60"
+
+
+def test_models_list_the_route_and_the_controls(client: httpx.Client) -> None:
+    listed = client.get("/api/ai/models").json()["models"]
+    assert [one["id"] for one in listed if one["notable"]] == ["control:reference"]
+    assert len(listed) == 4
+
+
+def test_readiness_is_the_one_of_the_status(client: httpx.Client) -> None:
+    assert (
+        client.post("/api/ai/patrol/readiness").json()
+        == client.get("/api/ai/patrol/status").json()["readiness"]
+    )
+
+
+def test_deciding_on_an_unknown_action_changes_nothing(client: httpx.Client) -> None:
+    for path, body in (("decision", {"outcome": "rejected"}), ("execute", {"reason": "x"})):
+        answer = client.post(f"/api/actions/act_0/{path}", json=body)
+        assert (answer.status_code, answer.json()["error"]) == (404, "action_not_found")
+    assert client.get("/api/actions?view=odd").json()["error"] == "invalid_action_request"

@@ -229,3 +229,33 @@ def test_a_full_run_closes_findings_on_containers_that_are_gone(known: Bench) ->
     record = known.run(FakeModel())
     assert known.store.active_findings() == []
     assert (record.resolved_findings, record.findings_summary) == (0, "All healthy")
+
+
+def sample(cpu: int) -> dict[str, Any]:
+    return {
+        "cpu_stats": {"cpu_usage": {"total_usage": cpu}, "system_cpu_usage": 100, "online_cpus": 1},
+        "precpu_stats": {"cpu_usage": {"total_usage": 0}, "system_cpu_usage": 0},
+    }
+
+
+@pytest.mark.parametrize(("now", "resolved"), [(sample(71), 0), (sample(70), 1), ({}, 0)])
+def test_a_load_is_gone_only_when_measured_below_its_threshold(
+    bench: Bench, now: dict[str, Any], resolved: int
+) -> None:
+    ident = bench.engine.add("api")
+    bench.engine.samples[ident] = sample(90)
+    bench.run(FakeModel(calls(bench.report("api", key="high-cpu", category="performance"))), "api")
+    bench.engine.samples[ident] = now
+    assert bench.run(assess(verdict(bench, "resolved")), "api").resolved_findings == resolved
+
+
+def test_a_container_that_is_gone_has_no_fault_left(known: Bench) -> None:
+    ident = finding(known).id
+
+    def remove(_: object) -> Any:
+        del known.engine.inspected["api"]
+        return calls(
+            call("patrol_assess_finding", finding_id=ident, verdict="resolved", evidence="e", reason="r")
+        )
+
+    assert known.run(FakeModel(remove), "api", "web").resolved_findings == 1
