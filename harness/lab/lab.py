@@ -201,13 +201,15 @@ def open_lab(
 ) -> Iterator[DockerLab]:
     """A lab on the engine of a target; EnvironmentMissingError when none answers there."""
     from harness.lab.docker_engine import connect
+    from harness.lab.ssh import reachable
 
-    engine = connect(target)
-    try:
-        lab = DockerLab(
-            engine, manifest, run_id, label=target.label, clock=clock, image_override=image_override
-        )
-        with lab:
-            yield lab
-    finally:
-        engine.close()
+    with reachable(target) as near:
+        engine = connect(near)
+        try:
+            lab = DockerLab(
+                engine, manifest, run_id, label=target.label, clock=clock, image_override=image_override
+            )
+            with lab:
+                yield lab
+        finally:
+            engine.close()
