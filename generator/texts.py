@@ -41,6 +41,8 @@ PRIVATE = (
 )
 """What must not be published, by what it looks like."""
 
+UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
+"""Categories of characters that show nothing, or something else on each machine."""
 MAX_MARKS = 2
 """How many combining marks one letter may carry."""
 
@@ -56,7 +58,8 @@ def invisible(text: str, *, lines: bool = False) -> str:
     marks = 0
     for character in text:
         category = unicodedata.category(character)
-        if category in {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"} and character not in allowed:
+        # U+FFFD is what is left of bytes that were no text.
+        if (category in UNSEEN or character == "\ufffd") and character not in allowed:
             return f"holds the character U+{ord(character):04X}"
         marks = marks + 1 if category in {"Mn", "Me"} else 0
         if marks > MAX_MARKS:
