@@ -23,7 +23,7 @@ _MODEL_MEMBERS: Final = tuple(ModelSummary.model_fields)
 _SCENARIO_MEMBERS: Final = tuple(
     name for name in ScenarioSummary.model_fields if name not in _VERDICT_MEMBERS
 )
-_OVERALL_MEMBERS: Final = ("schema_version", "git_shas", "dirty_runs", "pulse_versions")
+_OVERALL_MEMBERS: Final = ("git_shas", "dirty_runs", "pulse_versions")
 
 
 def check_contribution(bundle: ContributionBundle, catalogue: Catalogue) -> tuple[ContributionFault, ...]:

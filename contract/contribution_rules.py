@@ -9,6 +9,7 @@ from typing import Final
 
 from contract.challenge import identity_problem, is_challenge
 from contract.codes import CODES
+from contract.comparison import SCHEMA_VERSION as COMPARISON_VERSION
 from contract.contribution_records import ContributionBundle, ContributionRun
 from contract.faults import Fault
 from contract.text import is_blank
@@ -74,6 +75,7 @@ def _constant_faults(bundle: ContributionBundle) -> Iterator[ContributionFault]:
     privacy = bundle.privacy
     for pointer, found, wanted in (
         ("/schema_version", bundle.schema_version, SCHEMA_VERSION),
+        ("/comparison/schema_version", bundle.comparison.schema_version, COMPARISON_VERSION),
         ("/evidence_class", bundle.evidence_class, EVIDENCE_CLASS),
         ("/network_upload_performed", bundle.network_upload_performed, False),
         ("/privacy/allowlist_only", privacy.allowlist_only, True),

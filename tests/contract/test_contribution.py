@@ -233,6 +233,7 @@ def spoiled(changes: dict[str, Any]) -> ContributionBundle:
     ("place", "value", "code"),
     [
         ("schema_version", "patrol.qualification.contribution/v2", "format-constant"),
+        ("comparison/schema_version", "patrol.qualification.comparison/v0", "format-constant"),
         ("evidence_class", "certified", "format-constant"),
         ("network_upload_performed", True, "format-constant"),
         ("privacy/allowlist_only", False, "format-constant"),

@@ -210,7 +210,6 @@ def test_a_reordered_run_is_found() -> None:
         ("scenarios/0/fault_recall/estimate", 0.5),
         ("scenarios/0/track", "remediation"),
         ("scenarios/0/manifest_digests", []),
-        ("schema_version", "patrol.qualification.comparison/v0"),
         ("dirty_runs", 1),
         ("pulse_versions", []),
     ],
