@@ -20,7 +20,6 @@ import click
 
 REPOSITORY = "pulse-qual-lab"
 TAG = "1"
-CONTENT_LABEL = "pulse-qual-lab.content"
 PASSWD = b"root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"
 
 
@@ -67,8 +66,9 @@ def existing(api: Any, content: str) -> str:
         image = api.inspect_image(f"{REPOSITORY}:{TAG}")
     except docker.errors.ImageNotFound:
         return ""
-    labels = image["Config"]["Labels"] or {}
-    return str(image["Id"]) if labels.get(CONTENT_LABEL) == content else ""
+    # A label of ours would show on every container, and a model might make something of it.
+    same = image["RootFS"]["Layers"] == [f"sha256:{content}"] and not image["Config"]["Labels"]
+    return str(image["Id"]) if same else ""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -109,7 +109,7 @@ def provide(api: Any, tar: bytes) -> tuple[str, str]:
     content = hashlib.sha256(tar).hexdigest()
     if image := existing(api, content):
         return image, "already there"
-    changes = ["ENV PATH=/bin", 'CMD ["sh"]', f"LABEL {CONTENT_LABEL}={content}"]
+    changes = ["ENV PATH=/bin", 'CMD ["sh"]']
     api.import_image_from_data(tar, repository=REPOSITORY, tag=TAG, changes=changes)
     return str(api.inspect_image(f"{REPOSITORY}:{TAG}")["Id"]), "built"
 
