@@ -6,13 +6,14 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from contract.catalogue import Catalogue, build_catalogue
 from contract.manifest import Manifest, decode_manifest, manifest_digest
 from contract.pricing import PriceTable
-from contract.record import Record, decode_strict, zero
+from contract.record import Record, decode_strict, encode_compact, zero
 from contract.report import (
     Finding,
     InvestigationSession,
@@ -70,7 +71,12 @@ def codes(entries: Iterable[str] | None) -> Counter[str]:
 
 def manifest(**changes: Any) -> Manifest:
     """The smallest manifest with some top-level members replaced by plain JSON values."""
-    return decode_manifest(json.dumps({**json.loads(MINIMAL), **changes}).encode())
+    return _decoded(json.dumps({**json.loads(MINIMAL), **changes}))
+
+
+@cache
+def _decoded(document: str) -> Manifest:
+    return decode_manifest(document.encode())
 
 
 def investigating(**changes: Any) -> Manifest:
@@ -88,10 +94,12 @@ def investigating(**changes: Any) -> Manifest:
 
 def catalogue(*manifests: Manifest) -> Catalogue:
     """A catalogue of valid manifests; of the smallest one alone by default."""
-    from contract.record import encode_compact
+    return _catalogue(tuple(encode_compact(one) for one in manifests or (manifest(),)))
 
-    chosen = manifests or (manifest(),)
-    return build_catalogue((f"{one.id}.json", encode_compact(one)) for one in chosen)
+
+@cache
+def _catalogue(documents: tuple[bytes, ...]) -> Catalogue:
+    return build_catalogue((f"{at}.json", document) for at, document in enumerate(documents))
 
 
 def fault(**changes: Any) -> FaultTruth:
