@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
 
 Severity = Literal["critical", "warning"]
 Verdict = Literal["present", "resolved", "uncertain"]
@@ -21,22 +22,30 @@ class Record(BaseModel):
         return self.model_dump(mode="json", exclude_none=True)
 
 
-class DockerFacts(Record):
+class CamelRecord(Record):
+    """A record whose members are spelled in camel case wherever it is stored or served."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
+    )
+
+
+class DockerFacts(CamelRecord):
     """What Docker itself says about a container (Pulse API, section 2.7)."""
 
-    containerId: str  # noqa: N815
-    containerState: str  # noqa: N815
+    container_id: str
+    container_state: str
     health: str
-    restartCount: int  # noqa: N815
-    exitCode: int  # noqa: N815
-    oomKilled: bool  # noqa: N815
+    restart_count: int
+    exit_code: int
+    oom_killed: bool
     image: str
     hostname: str
-    healthcheckTargets: tuple[str, ...]  # noqa: N815
-    startedAt: str  # noqa: N815
+    healthcheck_targets: tuple[str, ...]
+    started_at: str
 
 
-class Resource(Record):
+class Resource(CamelRecord):
     """One watched thing; `labels` are strangers' words."""
 
     id: str
@@ -44,8 +53,8 @@ class Resource(Record):
     technology: str
     name: str
     status: str
-    lastSeen: str  # noqa: N815
-    sourceStatus: str = "current"  # noqa: N815
+    last_seen: str
+    source_status: str = "current"
     docker: DockerFacts | None = None
     labels: dict[str, str] = {}
     capabilities: tuple[str, ...] = ()

@@ -61,15 +61,15 @@ class Collector:
         known = self._snapshot.resources.get(resource_id)
         if known is None or known.docker is None or self._daemon is None:
             return None
-        inspected = self._engine.container(known.docker.containerId)
+        inspected = self._engine.container(known.docker.container_id)
         return None if inspected is None else project(self._daemon, inspected, rfc3339(self._clock.now_ns()))
 
     def usage(self, resource_id: str) -> Inspected | None:
         """One sample of a running container's counters; None where there is none. Raises EngineError."""
         known = self._snapshot.resources.get(resource_id)
-        if known is None or known.docker is None or known.docker.containerState != "running":
+        if known is None or known.docker is None or known.docker.container_state != "running":
             return None
-        return self._engine.usage(known.docker.containerId)
+        return self._engine.usage(known.docker.container_id)
 
     def start(self) -> None:
         self._thread = threading.Thread(target=self._poll, name="collector", daemon=True)
@@ -104,7 +104,7 @@ def _failed(last: Snapshot) -> Snapshot:
     if failures < STALE_AFTER:
         return replace(last, failures=failures)
     stale = {
-        key: one.model_copy(update={"sourceStatus": "stale", "capabilities": ()})
+        key: one.model_copy(update={"source_status": "stale", "capabilities": ()})
         for key, one in last.resources.items()
     }
     return replace(last, failures=failures, resources=stale)

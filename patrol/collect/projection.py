@@ -56,7 +56,7 @@ def host_resource(daemon: Daemon, seen: str) -> Resource:
         technology="docker",
         name=daemon.hostname,
         status="online",
-        lastSeen=seen,
+        last_seen=seen,
     )
 
 
@@ -65,16 +65,16 @@ def project(daemon: Daemon, inspected: Inspected, seen: str) -> Resource:
     config, state = _object(inspected, "Config"), _object(inspected, "State")
     container_id = _text(inspected, "Id")
     facts = DockerFacts(
-        containerId=container_id,
-        containerState=_text(state, "Status").lower(),
+        container_id=container_id,
+        container_state=_text(state, "Status").lower(),
         health=_text(_object(state, "Health"), "Status").lower(),
-        restartCount=_number(inspected, "RestartCount"),
-        exitCode=_number(state, "ExitCode"),
-        oomKilled=state.get("OOMKilled") is True,
+        restart_count=_number(inspected, "RestartCount"),
+        exit_code=_number(state, "ExitCode"),
+        oom_killed=state.get("OOMKilled") is True,
         image=_text(config, "Image"),
         hostname=daemon.hostname,
-        healthcheckTargets=healthcheck_targets(_object(config, "Healthcheck").get("Test")),
-        startedAt=_text(state, "StartedAt"),
+        healthcheck_targets=healthcheck_targets(_object(config, "Healthcheck").get("Test")),
+        started_at=_text(state, "StartedAt"),
     )
     return Resource(
         id=container_resource_id(daemon.id, container_id),
@@ -82,7 +82,7 @@ def project(daemon: Daemon, inspected: Inspected, seen: str) -> Resource:
         technology="docker",
         name=_text(inspected, "Name").removeprefix("/"),
         status=_status(facts),
-        lastSeen=seen,
+        last_seen=seen,
         docker=facts,
         labels=_labels(_object(config, "Labels")),
     )
@@ -92,7 +92,7 @@ def identity(daemon: Daemon, resource: Resource) -> Identity:
     """The exact spellings under which a trigger may name `resource`."""
     if resource.docker is None:
         return Identity(resource.id, frozenset({resource.id}), frozenset({resource.name.lower()}))
-    full = resource.docker.containerId
+    full = resource.docker.container_id
     ids = {resource.id, full, f"docker:{daemon.hostname.lower()}/{full}"}
     return Identity(resource.id, frozenset(ids), frozenset({resource.name.lower(), full[:12]}))
 
@@ -105,9 +105,9 @@ def healthcheck_targets(test: object) -> tuple[str, ...]:
 
 
 def _status(facts: DockerFacts) -> str:
-    if facts.containerState in DOWN_STATES:
+    if facts.container_state in DOWN_STATES:
         return "offline"
-    healthy = facts.containerState == "running" and facts.health not in BAD_HEALTH
+    healthy = facts.container_state == "running" and facts.health not in BAD_HEALTH
     return "online" if healthy else "warning"
 
 

@@ -156,5 +156,5 @@ def _alert_owned(resource: Resource, category: str, key: str) -> bool:
     """Whether this only restates that a container is down, which alerts already say."""
     if category != "reliability" or resource.docker is None:
         return False
-    down = resource.docker.containerState in ALERT_OWNED_STATES
+    down = resource.docker.container_state in ALERT_OWNED_STATES
     return down and any(re.search(rf"(^|-){word}(-|$)", key) for word in ALERT_WORDS)

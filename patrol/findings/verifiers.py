@@ -61,12 +61,12 @@ def _health(facts: DockerFacts, _now_ns: int) -> Outcome:
 
 
 def _restarts(facts: DockerFacts, now_ns: int) -> Outcome:
-    if facts.containerState == "restarting":
+    if facts.container_state == "restarting":
         return Outcome.FAILING
-    if facts.containerState != "running":
+    if facts.container_state != "running":
         return Outcome.UNKNOWN
-    settled = now_ns - from_rfc3339(facts.startedAt) >= SETTLED_S * NS
-    return Outcome.GONE if settled or facts.restartCount < LOOP_RESTARTS else Outcome.UNKNOWN
+    settled = now_ns - from_rfc3339(facts.started_at) >= SETTLED_S * NS
+    return Outcome.GONE if settled or facts.restart_count < LOOP_RESTARTS else Outcome.UNKNOWN
 
 
 def _by_usage(finding: Finding, source: Live, thresholds: Thresholds) -> Outcome:

@@ -37,10 +37,10 @@ def triage(resources: Iterable[Resource]) -> tuple[Flag, ...]:
 
 def _reasons(facts: DockerFacts) -> list[tuple[str, str]]:
     found = []
-    if facts.containerState == "running" and facts.health in BAD_HEALTH:
+    if facts.container_state == "running" and facts.health in BAD_HEALTH:
         found.append(("health", f"health check says {facts.health}"))
-    if facts.containerState in ("running", "restarting") and facts.restartCount >= RESTARTS:
-        looping = facts.containerState == "restarting"
+    if facts.container_state in ("running", "restarting") and facts.restart_count >= RESTARTS:
+        looping = facts.container_state == "restarting"
         proof = "restart loop confirmed" if looping else "repeated exits, loop unproved"
-        found.append(("reliability", f"restart count {facts.restartCount}: {proof}"))
+        found.append(("reliability", f"restart count {facts.restart_count}: {proof}"))
     return found

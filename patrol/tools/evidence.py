@@ -66,20 +66,20 @@ def row(resource: Resource, *, in_scope: bool) -> dict[str, object]:
         "name": resource.name,
         "type": resource.type,
         "status": resource.status,
-        "source": resource.sourceStatus,
+        "source": resource.source_status,
         "in_scope": in_scope,
     }
     if resource.docker is not None:
         facts = resource.docker
         shown |= {
-            "state": facts.containerState,
+            "state": facts.container_state,
             "health": facts.health,
-            "restart_count": facts.restartCount,
-            "exit_code": facts.exitCode,
-            "oom_killed": facts.oomKilled,
+            "restart_count": facts.restart_count,
+            "exit_code": facts.exit_code,
+            "oom_killed": facts.oom_killed,
             "image": facts.image,
-            "started_at": facts.startedAt,
-            "healthcheck_targets": list(facts.healthcheckTargets),
+            "started_at": facts.started_at,
+            "healthcheck_targets": list(facts.healthcheck_targets),
         }
     return {**shown, "labels": dict(resource.labels)} if resource.labels else shown
 
@@ -152,7 +152,7 @@ class Evidence:
                 "to_state": _state(by_name.get(target)),
             }
             for one in self.view.resources.values()
-            for target in (one.docker.healthcheckTargets if one.docker else ())
+            for target in (one.docker.healthcheck_targets if one.docker else ())
         ]
         return success(count=len(edges), healthcheck_calls=edges[:ROWS])
 
@@ -190,7 +190,7 @@ def _state(resource: Resource | None) -> str:
         return "unknown"
     health = resource.docker.health
     return (
-        f"{resource.docker.containerState}, {health}"
+        f"{resource.docker.container_state}, {health}"
         if health in BAD_HEALTH
-        else resource.docker.containerState
+        else resource.docker.container_state
     )

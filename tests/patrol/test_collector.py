@@ -35,7 +35,7 @@ def test_three_failures_make_the_source_stale_and_one_success_current(bench: Ben
         with pytest.raises(EngineError):
             bench.collector.collect()
         assert bench.collector.snapshot.stale == (failures == 3)
-    assert {one.sourceStatus for one in bench.collector.snapshot.resources.values()} == {"stale"}
+    assert {one.source_status for one in bench.collector.snapshot.resources.values()} == {"stale"}
     bench.engine.broken = False
     assert not bench.collector.collect().stale
 

@@ -29,7 +29,7 @@ def test_labels_of_the_lab_mounts_environment_and_commands_never_pass(engine: Fa
     shown = project(DAEMON, engine.inspected["api"], SEEN)
     assert shown.labels == {"app": "api"}
     assert shown.docker is not None
-    assert shown.docker.healthcheckTargets == ("store",)
+    assert shown.docker.healthcheck_targets == ("store",)
     text = json.dumps(shown.as_json()).lower()
     assert not [word for word in ("intelligence-lab", "secret", "hidden", "q-1") if word in text]
 
