@@ -115,7 +115,9 @@ class DockerLab:
             self._injectors.revert(fault)
 
     def observe(self, predicates: Sequence[Predicate]) -> tuple[PredicateObservation, ...]:
-        """Wait for each predicate in turn, up to the first that fails."""
+        """Wait for each predicate in turn, up to the first that fails; LabError without a lab."""
+        if self.prepared is None:
+            raise LabError("the lab has not been prepared")
         seen = self._observer(self._clock).observe(predicates)
         if self._unconfirmed and seen and all(one.passed for one in seen):
             self._changes.remember()

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from contract.manifest import Predicate
+from contract.manifest import Manifest, Predicate
 from contract.predicates import Observed
 from contract.record import RawJson
 from harness.clock import CancelledRunError
-from harness.lab.errors import EngineError, EngineTimeoutError, MissingObjectError, ProbeError
+from harness.lab.errors import EngineError, EngineTimeoutError, LabError, MissingObjectError, ProbeError
 from harness.lab.lab import DockerLab
 from harness.lab.observe import Observer, failure_text
 from harness.lab.probes import Reading
@@ -205,7 +205,7 @@ def test_each_probe_reads_its_own_value(lab: DockerLab, engine: FakeEngine, prob
 
 
 def test_a_container_without_health_check_has_the_empty_health(
-    make_lab: Callable[..., DockerLab], scenario: Callable[[str], object]
+    make_lab: Callable[..., DockerLab], scenario: Callable[[str], Manifest]
 ) -> None:
     lab = make_lab(scenario("watch.healthy-mixed"))
     lab.prepare()
@@ -229,3 +229,11 @@ def test_an_unknown_probe_and_an_unknown_target_are_errors(lab: DockerLab) -> No
         probe="docker.exists", target="nobody", operator="eq", value=RawJson("false"), timeout="1s"
     )
     assert not lab.observe((nobody,))[0].passed
+
+
+def test_a_lab_that_was_never_prepared_is_not_waited_for(
+    make_lab: Callable[..., DockerLab], manifest: Manifest, clock: FakeClock
+) -> None:
+    with pytest.raises(LabError, match="has not been prepared"):
+        make_lab(manifest).observe((predicate(),))
+    assert clock.slept == []
