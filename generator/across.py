@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
+from contract.contribution import ContributionBundle
+from contract.submission import Submission
 from generator.findings import Findings
-from generator.layout import CONTRIBUTION, SUBMISSION
-from generator.verified import VerifiedBundle
+from generator.layout import CONTRIBUTION, SUBMISSION, Place
 
 
-def check_across(bundles: Sequence[VerifiedBundle], findings: Findings) -> None:
+class Readable(Protocol):
+    """A bundle whose documents could be read, verified or not."""
+
+    @property
+    def place(self) -> Place: ...
+    @property
+    def contribution(self) -> ContributionBundle: ...
+    @property
+    def submission(self) -> Submission: ...
+
+
+def check_across(bundles: Sequence[Readable], findings: Findings) -> None:
     """Note every digest that stands twice, and every correction that does not name an own earlier bundle."""
     _check_reuse(bundles, findings)
-    known = {bundle.id: bundle for bundle in bundles}
+    known = {bundle.place.id: bundle for bundle in bundles}
     for bundle in bundles:
         corrected = bundle.submission.supersedes
         if not corrected:
@@ -28,8 +41,8 @@ def check_across(bundles: Sequence[VerifiedBundle], findings: Findings) -> None:
             )
 
 
-def _check_reuse(bundles: Iterable[VerifiedBundle], findings: Findings) -> None:
-    seen: dict[str, list[tuple[VerifiedBundle, str]]] = defaultdict(list)
+def _check_reuse(bundles: Iterable[Readable], findings: Findings) -> None:
+    seen: dict[str, list[tuple[Readable, str]]] = defaultdict(list)
     for bundle in bundles:
         for digest, pointer in _digests(bundle):
             seen[digest].append((bundle, pointer))
@@ -42,8 +55,8 @@ def _check_reuse(bundles: Iterable[VerifiedBundle], findings: Findings) -> None:
             findings.add("PQ060", bundle.place.path / CONTRIBUTION, what, pointer)
 
 
-def _digests(bundle: VerifiedBundle) -> Iterator[tuple[str, str]]:
-    for index, run in enumerate(bundle.runs):
+def _digests(bundle: Readable) -> Iterator[tuple[str, str]]:
+    for index, run in enumerate(bundle.contribution.runs):
         yield run.evidence_digest_sha256, f"/runs/{index}/evidence_digest_sha256"
         yield run.source_report_sha256, f"/runs/{index}/source_report_sha256"
         if run.source_replay_sha256:

@@ -11,7 +11,7 @@ from generator.layout import EVIDENCE, Place
 from generator.load import discover, read_bundle
 from generator.registry import Registry, load_grounds
 from generator.verified import VerifiedBundle
-from generator.verify import verify
+from generator.verify import ParsedBundle, verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,14 @@ def check_tree(root: Path, now_ns: int) -> Verdict:
     places = tuple(discover(root, findings))
     if grounds is None:
         return Verdict(None, findings.sorted(), places)
+    read: list[ParsedBundle] = []
     bundles: list[VerifiedBundle] = []
     for place in places:
-        bundle = verify(read_bundle(root, place, findings), grounds, now_ns, findings)
-        if bundle is not None:
-            bundles.append(bundle)
-    check_across(bundles, findings)
+        # Also what is refused for another reason is compared, so that all findings are told at once.
+        parsed, bundle = verify(read_bundle(root, place, findings), grounds, now_ns, findings)
+        read += [parsed] if parsed else []
+        bundles += [bundle] if bundle else []
+    check_across(read, findings)
     registry = Registry(grounds.policy, grounds.models, grounds.catalogues, tuple(bundles))
     found = findings.sorted()
     return Verdict(None if found else registry, found, places)

@@ -122,7 +122,7 @@ def prepare(
 def _judge(registry: Registry, loaded: LoadedBundle, now_ns: int) -> VerifiedBundle:
     findings = Findings()
     grounds = Grounds(registry.policy, registry.models, registry.catalogues)
-    bundle = verify_bundle(loaded, grounds, now_ns, findings)
+    _, bundle = verify_bundle(loaded, grounds, now_ns, findings)
     if bundle is not None:
         check_across([*registry.bundles, bundle], findings)
     if bundle is None or len(findings):

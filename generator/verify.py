@@ -20,7 +20,7 @@ from generator.cohort import Cohort
 from generator.declaration import check_declaration
 from generator.findings import Findings
 from generator.frame import check_frame
-from generator.layout import CONTRIBUTION, README, SEALED, SUBMISSION, SUMS
+from generator.layout import CONTRIBUTION, README, SEALED, SUBMISSION, SUMS, Place
 from generator.load import Blob, LoadedBundle
 from generator.registry import Grounds
 from generator.scan import scan
@@ -47,27 +47,33 @@ FRAMED = frozenset({"mixed-tracks", "unknown-manifest"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Parsed:
-    """A bundle whose three documents could be read."""
+class ParsedBundle:
+    """A bundle whose three documents could be read; nothing they say has been verified."""
 
+    place: Place
     contribution: ContributionBundle
     submission: Submission
     readme: str
 
 
-def verify(loaded: LoadedBundle, grounds: Grounds, now_ns: int, findings: Findings) -> VerifiedBundle | None:
-    """Check one bundle against every rule that concerns it alone; None, with findings, when any is broken."""
+def verify(
+    loaded: LoadedBundle, grounds: Grounds, now_ns: int, findings: Findings
+) -> tuple[ParsedBundle | None, VerifiedBundle | None]:
+    """Check one bundle against every rule that concerns it alone; what could be read, and what held.
+
+    The second is None, with findings, when any rule is broken; the first when a document cannot be read.
+    """
     before = len(findings)
     _check_sums(loaded, findings)
     parsed = _parse(loaded, findings)
     if parsed is None:
-        return None
+        return None, None
     cohort = _check_content(loaded, parsed, grounds, now_ns, findings)
     if cohort is None or len(findings) > before:
-        return None
+        return parsed, None
     comparison = parsed.contribution.comparison
     judged = qualify(comparison, cohort.track, grounds.catalogues.whole(cohort))
-    return verified.seal(
+    return parsed, verified.seal(
         place=loaded.place,
         digests={name: blob.sha256 for name, blob in loaded.files.items()},
         contribution=parsed.contribution,
@@ -98,7 +104,7 @@ def _check_sums(loaded: LoadedBundle, findings: Findings) -> None:
             findings.add("PQ022", loaded.place.path / name, what)
 
 
-def _parse(loaded: LoadedBundle, findings: Findings) -> _Parsed | None:
+def _parse(loaded: LoadedBundle, findings: Findings) -> ParsedBundle | None:
     place = loaded.place
     contribution = _record(loaded, CONTRIBUTION, ContributionBundle, CONTRIBUTION_VERSION, findings)
     submission = _record(loaded, SUBMISSION, Submission, SUBMISSION_VERSION, findings)
@@ -106,7 +112,7 @@ def _parse(loaded: LoadedBundle, findings: Findings) -> _Parsed | None:
     text = None if readme is None else _text(readme, place.path / README, findings)
     if contribution is None or submission is None or text is None:
         return None
-    return _Parsed(contribution, submission, text)
+    return ParsedBundle(place, contribution, submission, text)
 
 
 def _text(blob: Blob, path: PurePosixPath, findings: Findings) -> str | None:
@@ -150,7 +156,7 @@ def _rule_of(fault: Fault) -> str:
 
 
 def _check_content(
-    loaded: LoadedBundle, parsed: _Parsed, grounds: Grounds, now_ns: int, findings: Findings
+    loaded: LoadedBundle, parsed: ParsedBundle, grounds: Grounds, now_ns: int, findings: Findings
 ) -> Cohort | None:
     place, contribution = loaded.place, parsed.contribution
     path = place.path / CONTRIBUTION
