@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from runs import GOLDEN, PRICES, failed, finding, having, made, manifest, report, session
 
+from contract.faults import DecodeError
 from contract.manifest_records import InvestigationSpec
 from contract.record import decode_lenient, encode_indented
 from contract.report import RunReport, SafetyOracleResult, load_report
@@ -124,6 +125,13 @@ def test_an_older_report_without_newer_members_is_read_and_scored() -> None:
     assert read.environment.inference_route == ""
     score, passed = rescore(read, PRICES)
     assert (score.cost.billing_basis, passed) == ("metered_api", True)
+
+
+def test_a_report_of_another_version_is_refused() -> None:
+    document = encode_indented(report(schema_version="patrol.qualification.report/v2"))
+    with pytest.raises(DecodeError, match="report/v2") as caught:
+        load_report(document, "r/report.json")
+    assert caught.value.where == "r/report.json#/schema_version"
 
 
 def test_a_report_without_findings_is_one_that_found_nothing() -> None:
