@@ -17,7 +17,7 @@ REGISTRY_HOSTS = re.compile(
 )
 MACHINE_PATHS = re.compile(r"/(?:home|Users)/[a-z][a-z0-9_-]+/|/ro" + r"ot/|/wo" + r"rk/")
 SECRETS = re.compile(
-    "-----BEGIN [A-Z ]*PRIVATE " + r"KEY-----|\bgh[pousr]_[A-Za-z0-9]{30,}|\bsk-[A-Za-z0-9]{32,}"
+    r"PRIVATE KEY-----\s+[A-Za-z0-9+/=\s]{64}|\bgh[pousr]_[A-Za-z0-9]{30,}|\bsk-[A-Za-z0-9]{32,}"
 )
 
 BLOCKED_IMPORT = """
