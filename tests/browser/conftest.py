@@ -42,7 +42,7 @@ class Site:
             "front": "index.html",
             "board": "boards/watch.html",
             "empty board": "boards/remediation.html",
-            "model": "models/smollm2-135m-instruct.html",
+            "model": "models/smollm2-135m-instruct-q4-1.html",
             "bundle": self.one("bundles/[0-9a-f]*.html"),
             "bundles": "bundles/index.html",
             "scenario": "scenarios/watch.docker-unhealthy.html",

@@ -79,7 +79,7 @@ def test_dark_is_dark_also_without_javascript(site: Any, opened: Any) -> None:
 
 
 def test_every_page_says_that_the_reference_runtime_is_not_pulse(site: Any, opened: Any) -> None:
-    with opened("models/smollm2-135m-instruct.html", 1280) as seen:
+    with opened("models/smollm2-135m-instruct-q4-1.html", 1280) as seen:
         headings = seen.page.locator("h2, h3").all_inner_texts()
         told = [text for text in headings if "does not say" not in text]
         assert told
@@ -89,7 +89,7 @@ def test_every_page_says_that_the_reference_runtime_is_not_pulse(site: Any, open
 def test_from_the_front_page_to_a_bundle_by_keyboard_alone(site: Any, opened: Any) -> None:
     with opened("index.html", 1280) as seen:
         page = seen.page
-        page.get_by_role("link", name="SmolLM2 135M Instruct").first.focus()
+        page.get_by_role("link", name="SmolLM2 135M Instruct Q4_1").first.focus()
         page.keyboard.press("Enter")
         page.wait_for_url("**/models/*.html")
         page.locator(".q-facts a[href^='../bundles/']").first.focus()
@@ -105,7 +105,7 @@ def test_the_search_finds_a_model_a_scenario_and_a_bundle(site: Any, opened: Any
         found = seen.page.locator(".md-search-result__link")
         field.click()
         for text, target in (
-            ("SmolLM2", "models/smollm2-135m-instruct.html"),
+            ("SmolLM2", "models/smollm2-135m-instruct-q4-1.html"),
             ("watch.docker-unhealthy", "scenarios/watch.docker-unhealthy.html"),
             (name, f"bundles/{name}.html"),
         ):

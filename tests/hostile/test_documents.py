@@ -144,7 +144,7 @@ def test_an_alias_that_captures_another_models_name_is_refused(tree: Tree) -> No
     text = path.read_text().replace(
         '"models": [',
         '"models": [{"id": "thief", "name": "T", "family": "T", "parameters": "", "revision": "",'
-        ' "aliases": ["openai:smollm2-135m-instruct"]},',
+        ' "aliases": ["openai:smollm2-135m-instruct-q4_1"]},',
     )
     path.write_text(text)
     tree.add()

@@ -61,7 +61,7 @@ class Campaign:
     """An invented campaign: who, which model, how often, and which runs pass."""
 
     login: str = "ada-l"
-    model: str = "openai:smollm2-135m-instruct"
+    model: str = "openai:smollm2-135m-instruct-q4_1"
     route: str = "local_model_server"
     pulse_version: str = "reference-patrol/0.1.0"
     track: str = "watch"
