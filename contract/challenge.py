@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from contract.errors import UsageError
@@ -29,6 +30,7 @@ def normalise_challenge(text: str) -> str:
     return trim(text)
 
 
+@lru_cache(maxsize=1024)
 def identity_problem(text: str) -> str:
     """Why a text must not stand as a name in public evidence; empty when it may."""
     if len(text.encode(errors="replace")) > MAX_IDENTITY_BYTES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from contract.codes import failure
@@ -116,9 +117,15 @@ def _latencies(budgets: BudgetSpec, score: Score) -> Iterator[str]:
         ("collection-latency", score.collection_latency_ns, budgets.collection_latency_p95),
         ("end-to-end-latency", score.end_to_end_latency_ns, budgets.end_to_end_latency_p95),
     ):
-        try:
-            most = parse_duration(text)
-        except DurationError:
-            continue
-        if value > most:
+        most = _budget_ns(text)
+        if most is not None and value > most:
             yield failure(code, f"{format_duration(value)} exceeds {format_duration(most)}")
+
+
+@lru_cache(maxsize=256)
+def _budget_ns(text: str) -> int | None:
+    """A budget in nanoseconds; None for a text that is no duration and so limits nothing."""
+    try:
+        return parse_duration(text)
+    except DurationError:
+        return None
