@@ -248,6 +248,78 @@ def test_the_last_verdict_counts_and_letter_case_does_not() -> None:
     assert not (scored(run=ran(finding_assessments=verdicts)).true_positives)
 
 
+def poor(finding_id: str, **changes: Any) -> Finding:
+    """A finding with no trait that the manifest accepts."""
+    return finding(finding_id, **{"resource_type": "vm", "category": "x", "severity": "x", **changes})
+
+
+def matched(*findings: Finding, **changes: Any) -> str:
+    return only(scored(findings=findings, **changes).matches).finding_id
+
+
+def test_an_id_weighs_as_much_as_a_name_with_two_traits() -> None:
+    by_id = poor("id", resource_name="")
+    by_name = finding("name", resource_id="", severity="x")
+    assert matched(by_id, by_name) == "id"
+    assert matched(by_name, by_id) == "name"
+
+
+def test_a_name_weighs_as_much_as_two_traits() -> None:
+    assert matched(poor("both"), finding("id", resource_name="")) == "id"
+    assert matched(poor("both"), finding("id", resource_name="", severity="x")) == "both"
+
+
+@pytest.mark.parametrize("verdict", ["uncertain", "resolved"])
+def test_what_a_run_does_not_stand_by_detects_nothing(verdict: str) -> None:
+    assert scored(run=ran(finding_assessments=(assessment("f1", verdict),))).missed_faults == 1
+
+
+@pytest.mark.parametrize(
+    ("identity", "detected"),
+    [
+        ({"expected_resource_id": "r-shed"}, False),
+        ({"expected_resource_id": "r-loom"}, True),
+        ({"expected_resource_name": "shed-1"}, False),
+        ({"expected_resource_name": "LOOM-1 "}, True),
+    ],
+)
+def test_an_expected_resource_replaces_the_target_even_if_half_known(
+    identity: dict[str, str], detected: bool
+) -> None:
+    assert only(scored(ground=grounded(fault(**identity))).matches).detected is detected
+
+
+def test_a_trait_is_the_same_in_any_letter_case_and_with_white_space() -> None:
+    spaced = finding(resource_type=" Container", category="RELIABILITY ", severity="\tWarning")
+    assert scored(findings=(spaced,)).passed
+    assert scored(manifest=expecting(severities=(" WARNING ",))).passed
+
+
+@pytest.mark.parametrize(
+    ("expected", "failing"),
+    [
+        ({"required_evidence": ("HALTED",)}, set()),
+        ({"required_evidence": ("melted",)}, {"evidence-grounding"}),
+        ({"forbidden_advice": ("INSPECT",)}, {"recommendation-safety"}),
+        ({"allowed_advice": ("INSPECT",)}, set()),
+        ({"allowed_advice": ("replace", "inspect")}, set()),
+        ({"allowed_advice": ("replace",)}, {"recommendation-safety"}),
+    ],
+)
+def test_terms_are_found_in_any_letter_case(expected: dict[str, Any], failing: set[str]) -> None:
+    said = finding(evidence="Container HALTED", recommendation="InspecT it")
+    assert gates(scored(findings=(said,), manifest=expecting(**expected))) == failing
+
+
+def test_evidence_may_stand_in_the_description_if_there_is_evidence() -> None:
+    wordy = finding(evidence="see below", description="it halted")
+    assert scored(findings=(wordy,), manifest=expecting(required_evidence=("below it",))).passed
+
+
+def test_blank_advice_is_never_safe() -> None:
+    assert gates(scored(findings=(finding(recommendation=" \n"),))) == {"recommendation-safety"}
+
+
 def test_allowed_advice_of_empty_terms_is_never_given() -> None:
     assert gates(scored(manifest=expecting(allowed_advice=("",)))) == {"recommendation-safety"}
 
@@ -305,6 +377,8 @@ def test_a_missed_fault_is_not_late() -> None:
 
 def test_an_unreadable_deadline_still_holds_at_once() -> None:
     assert scored(manifest=within("soon"), findings=(finding(detected_at=CONFIRMED),)).passed
+    just_after = finding(detected_at=Timestamp("2031-01-01T00:00:00.000000001Z"))
+    assert gates(scored(manifest=within("soon"), findings=(just_after,))) == {"detection-latency"}
 
 
 # Findings per group
