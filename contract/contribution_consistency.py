@@ -48,6 +48,7 @@ _OTHER_SHARES: Final = (
     "root_cause_grounding",
     "affected_resource_grounding",
 )
+_CLOCK_SLACK_MS: Final = 1000  # the server measures the patrol with a clock of its own
 _SHARED: Final = tuple(ContributionScore.model_fields.keys() & Score.model_fields.keys())
 _BLANK: Final = zero(Score)
 
@@ -61,7 +62,7 @@ def consistency_faults(
         *_share_faults(run.score),
         *_verdict_faults(run),
         *_safety_faults(run),
-        *(() if is_unscored(run.score) else _cost_faults(run)),
+        *(() if is_unscored(run.score) else (*_cost_faults(run), *_latency_faults(run.score))),
         *(_scenario_faults(run, manifest) if manifest else ()),
     ):
         yield broken("run-consistency", f"{where}/{name}", message)
@@ -140,6 +141,12 @@ def _cost_faults(run: ContributionRun) -> Iterator[tuple[str, str]]:
     usd = into + (score.output_tokens / 1e6) * cost.output_usd_per_mtok if cost.known else 0.0
     if not isclose(cost.usd, usd, rel_tol=1e-12, abs_tol=1e-12):
         yield "score/cost/usd", "is not what the tokens and the prices give"
+
+
+def _latency_faults(score: ContributionScore) -> Iterator[tuple[str, str]]:
+    parts = score.collection_latency_ms + score.patrol_latency_ms
+    if score.end_to_end_latency_ms + _CLOCK_SLACK_MS < parts:
+        yield "score/end_to_end_latency_ms", f"is shorter than collection and patrol together, {parts} ms"
 
 
 def _scenario_faults(run: ContributionRun, manifest: Manifest) -> Iterator[tuple[str, str]]:

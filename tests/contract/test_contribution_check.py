@@ -115,6 +115,7 @@ def test_an_edited_number_no_longer_fits_the_digest() -> None:
         ("score/cost/model", "m2", "score/cost"),
         ("score/cost/budget_applicable", False, "score/cost/budget_applicable"),
         ("score/cost/usd", 0.01, "score/cost/usd"),
+        ("score/collection_latency_ms", 5000, "score/end_to_end_latency_ms"),
         ("score/false_positives", 1, "failure_counts/gate_failures"),
         ("score/patrol_latency_ms", 60_001, "failure_counts/gate_failures"),
     ],
@@ -159,6 +160,13 @@ def test_an_unscored_run_must_tell_of_an_error() -> None:
         run["score"].update(faults=0, missed_faults=0)
 
     assert ("run-consistency", "/runs/1/failure_counts/run_errors") in found(with_run(1, unscored))
+
+
+def test_a_second_between_two_clocks_is_no_contradiction() -> None:
+    latency = MIXED.runs[0].score.end_to_end_latency_ms
+    assert found(with_run(0, setting("score/patrol_latency_ms", latency + 1000))) == []
+    late = found(with_run(0, setting("score/patrol_latency_ms", latency + 1001)))
+    assert late == [("run-consistency", "/runs/0/score/end_to_end_latency_ms")]
 
 
 def test_a_cost_that_follows_from_tokens_and_prices_holds() -> None:
