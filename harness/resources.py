@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from contract.catalogue import Catalogue, build_catalogue
+from contract.catalogue import Catalogue, build_catalogue, is_manifest_name
 from contract.errors import PatrolQualificationError, UsageError
 from contract.pricing import PriceTable
 
@@ -19,20 +19,24 @@ def load_catalogue(folder: Path, *, faults_exit: int = 2) -> Catalogue:
     Raises UsageError for a folder that cannot be read, or what is wrong with a manifest, which then ends the
     command with `faults_exit`: a bad catalogue is bad usage, except where it was the question.
     """
+    documents = [(str(path), read_bounded(path, MAX_MANIFEST_BYTES)) for path in manifest_paths(folder)]
     try:
-        paths = sorted(path for path in folder.iterdir() if _is_manifest(path))
+        return build_catalogue(documents)
+    except PatrolQualificationError as exc:
+        exc.exit_code = faults_exit
+        raise
+
+
+def manifest_paths(folder: Path) -> tuple[Path, ...]:
+    """The manifests of a catalogue folder, sorted; UsageError when it cannot be read."""
+    try:
+        return tuple(sorted(path for path in folder.iterdir() if _is_manifest(path)))
     except OSError as exc:
         raise UsageError(
             f"the catalogue folder cannot be read: {exc.strerror or exc}",
             where=str(folder),
             hint="name the folder with the manifests with --catalog",
         ) from exc
-    documents = [(str(path), read_bounded(path, MAX_MANIFEST_BYTES)) for path in paths]
-    try:
-        return build_catalogue(documents)
-    except PatrolQualificationError as exc:
-        exc.exit_code = faults_exit
-        raise
 
 
 def read_bounded(path: Path, limit: int) -> bytes:
@@ -53,4 +57,4 @@ def load_prices() -> PriceTable:
 
 
 def _is_manifest(path: Path) -> bool:
-    return path.suffix == ".json" and not path.name.endswith(".schema.json") and not path.is_dir()
+    return is_manifest_name(path.name) and not path.is_dir()

@@ -14,8 +14,11 @@ from harness.resources import load_catalogue
 
 
 def validate(folder: Path, *, as_json: bool, quiet: bool) -> int:
-    """Load the whole catalogue, which raises what is wrong with it."""
+    """Load the whole catalogue and hold it against the authoring schema; what is wrong is raised."""
+    from harness.authoring import check_authoring
+
     catalogue = load_catalogue(folder, faults_exit=1)
+    check_authoring(folder)
     if as_json:
         _print_json(catalogue)
     elif not quiet:

@@ -81,12 +81,11 @@ class CampaignRun:
         with (
             only_one(options.artifacts),
             subjects(self._campaign, self._clock, self._cancellation) as given,
-            progress(quiet=options.quiet) as watcher,
         ):
             for trial in self._fitting(given):
                 for _ in range(trial.repeats):
                     self._cancellation.check()
-                    self._one(trial, given, watcher)
+                    self._one(trial, given)
         return self._worst
 
     def _fitting(self, given: Subjects) -> tuple[Trial, ...]:
@@ -106,8 +105,9 @@ class CampaignRun:
                 self._worst = max(self._worst, Verdict.FAILED.exit_code)
         return tuple(fitting)
 
-    def _one(self, trial: Trial, given: Subjects, watcher: Watcher) -> None:
-        with given.subject(trial.manifest) as subject:
+    def _one(self, trial: Trial, given: Subjects) -> None:
+        quiet = self._campaign.options.quiet
+        with progress(quiet=quiet) as watcher, given.subject(trial.manifest) as subject:
             outcome = self._measure(trial, subject, watcher)
         report, verdict, folder, problem = self._store(outcome)
         self._worst = max(self._worst, verdict.exit_code)

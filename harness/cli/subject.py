@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+import click
+
+from contract.errors import UsageError
 from contract.manifest import Manifest
 from contract.text import trim
 from harness.artifacts import replace_private
@@ -100,9 +103,30 @@ def subjects(campaign: Campaign, clock: Clock, cancellation: Cancellation) -> It
         )
         stack.callback(pulse.close)
         record = campaign.options.artifacts / LEASE_FILE
+        _restore_interrupted(pulse, record)
         lease = _acquire(pulse, campaign, record, cancellation)
         stack.callback(_give_back, lease, record, cancellation)
         yield Remote(Subject(pulse, lease.route))
+
+
+def _restore_interrupted(pulse: PulseClient, record: Path) -> None:
+    """Give back what a campaign that was killed had borrowed, before its record would be written over."""
+    if not record.exists():
+        return
+    try:
+        known = json.loads(record.read_bytes())
+        url, previous = str(known["url"]), dict(known["restore"])
+    except (OSError, ValueError, KeyError, TypeError) as exc:
+        raise UsageError("cannot be read", where=str(record), hint="look at it and remove it") from exc
+    if url != pulse.base_url:
+        raise UsageError(
+            f"an interrupted campaign has borrowed the model route of {url}",
+            where=str(record),
+            hint="run once with that --url, which gives it back, or remove the file",
+        )
+    click.echo(f"patrol-qualify: restoring the model route of an interrupted campaign at {url}", err=True)
+    pulse.update_settings(previous)
+    record.unlink()
 
 
 def _acquire(pulse: PulseClient, campaign: Campaign, record: Path, cancellation: Cancellation) -> RouteLease:

@@ -14,7 +14,7 @@ from contract.record import zero
 from contract.redaction import sanitize
 from contract.report import RunReport
 from contract.truth import GroundTruth
-from harness.clock import CancelledRunError
+from harness.clock import CancelledRunError, elapsed
 from harness.runner import journal as names
 from harness.runner.collection import collect
 from harness.runner.context import Evidence, RunContext
@@ -30,6 +30,7 @@ from harness.runner.safety import check_safety, revert
 from harness.runner.scoring import score
 
 REPORT_SCHEMA: Final = "patrol.qualification.report/v1"
+TEARDOWN: Final = "teardown"
 TRUTH_SCHEMA: Final = "patrol.qualification.ground-truth/v2"
 
 Phase = Callable[[RunContext], None]
@@ -99,7 +100,8 @@ class Runner:
     ) -> None:
         self._plan = plan
         self._shield = shield
-        self._journal = Journal(plan.run_id, clock, watcher or Silent())
+        self._watcher = watcher or Silent()
+        self._journal = Journal(plan.run_id, clock, self._watcher)
         truth = zero(GroundTruth).model_copy(
             update={
                 "schema_version": TRUTH_SCHEMA,
@@ -162,6 +164,14 @@ class Runner:
         if lab.prepared is None:
             return
         evidence.prepared_lab = lab.prepared
+        started_ns = self._context.clock.monotonic_ns()
+        self._watcher.begin(self._plan.run_id, TEARDOWN)
+        self._remove_everything()
+        duration_ns = elapsed(self._context.clock, started_ns)
+        self._watcher.end(self._plan.run_id, TEARDOWN, duration_ns, "; ".join(evidence.teardown.errors))
+
+    def _remove_everything(self) -> None:
+        lab, evidence = self._context.lab, self._context.evidence
         try:
             evidence.teardown = lab.cleanup()
         except Exception as exc:  # noqa: BLE001 - a cleanup that broke is residue, and the report says so

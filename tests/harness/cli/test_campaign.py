@@ -160,7 +160,7 @@ def test_a_pipe_sees_one_line_for_each_phase_and_quiet_none(
     stage: Stage, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stage.live()
-    assert len(capsys.readouterr().err.splitlines()) == 7
+    assert len(capsys.readouterr().err.splitlines()) == 8
     stage.live("watch.docker-unhealthy", "--quiet")
     told = capsys.readouterr()
     assert (told.out, told.err) == ("", "")

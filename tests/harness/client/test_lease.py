@@ -11,72 +11,17 @@ from harness.client.lease import RouteLease
 from harness.client.records import Settings
 from harness.client.routes import Route, lease_seconds, route_kind
 from harness.client.waiting import PulseClient
+from tests.harness.client.settings_server import PREFLIGHT, STATUS, UPDATE, SettingsServer
 from tests.harness.client.stub import Answer, Asked, Stub
 from tests.harness.runner.fakes import START_NS, FakeClock
 
-SETTINGS = "GET /api/settings/ai"
-UPDATE = "PUT /api/settings/ai/update"
-PREFLIGHT = "POST /api/ai/patrol/preflight"
-STATUS = "GET /api/ai/patrol/status"
 START_S = START_NS // 10**9
-
-
-class Server:
-    """Settings as a server keeps them: a change of route clears the proof, which comes back later."""
-
-    def __init__(self, stub: Stub, clock: FakeClock, **settings: Any) -> None:
-        self.clock = clock
-        self.settings: dict[str, Any] = {
-            "enabled": True,
-            "patrol_enabled": True,
-            "model": "openai:default",
-            "patrol_model": "",
-            **settings,
-        }
-        self.proof: dict[str, Any] = {"success": True, "tool_call_observed": True}
-        self.polls_until_proof = 3
-        self.puts: list[dict[str, Any]] = []
-        stub.on(SETTINGS, self.read)
-        stub.on(UPDATE, self.update)
-        stub.on(STATUS, self.status)
-        stub.on(PREFLIGHT, lambda _: Answer(self.evidence()))
-
-    @property
-    def route(self) -> Route:
-        return Route.parse(self.settings["patrol_model"] or self.settings["model"])
-
-    def evidence(self, **changes: Any) -> dict[str, Any]:
-        now = self.clock.now().instant_ns // 10**9
-        return {
-            "provider": self.route.provider,
-            "model": self.route.model,
-            "recorded_at_unix": now,
-            **self.proof,
-            **changes,
-        }
-
-    def read(self, _: Asked) -> Answer:
-        if self.settings.get("patrol_preflight") is None and self.puts:
-            self.polls_until_proof -= 1
-            if self.polls_until_proof <= 0:
-                self.settings["patrol_preflight"] = self.evidence()
-        return Answer(self.settings)
-
-    def update(self, asked: Asked) -> Answer:
-        self.puts.append(asked.body)
-        self.settings.update(asked.body)
-        self.settings["patrol_preflight"] = None
-        return Answer(self.settings)
-
-    def status(self, _: Asked) -> Answer:
-        readiness = {"ready": True, "provider": self.route.provider, "model": str(self.route)}
-        return Answer({"readiness": readiness})
 
 
 def test_a_route_in_force_is_proved_by_one_preflight_and_nothing_is_changed(
     stub: Stub, pulse: PulseClient, clock: FakeClock
 ) -> None:
-    Server(stub, clock)
+    SettingsServer(stub, clock)
     lease = RouteLease.acquire(pulse)
     lease.close()
     assert str(lease.route) == "openai:default"
@@ -87,7 +32,7 @@ def test_a_route_in_force_is_proved_by_one_preflight_and_nothing_is_changed(
 def test_another_route_is_set_proved_by_the_servers_own_preflight_and_restored_once(
     stub: Stub, pulse: PulseClient, clock: FakeClock
 ) -> None:
-    server = Server(stub, clock)
+    server = SettingsServer(stub, clock)
     remembered: list[Any] = []
     lease = RouteLease.acquire(pulse, "OpenAI:gpt-4o", remember=remembered.append)
     assert server.puts == [{"patrol_model": "openai:gpt-4o"}]
@@ -99,7 +44,7 @@ def test_another_route_is_set_proved_by_the_servers_own_preflight_and_restored_o
 
 
 def test_only_what_differs_is_changed(stub: Stub, pulse: PulseClient, clock: FakeClock) -> None:
-    server = Server(stub, clock, enabled=False, patrol_model="codex-subscription:gpt")
+    server = SettingsServer(stub, clock, enabled=False, patrol_model="codex-subscription:gpt")
     lease = RouteLease.acquire(pulse, "codex-subscription:gpt")
     assert server.puts == [{"enabled": True, "codex_subscription_enabled": True}]
     lease.close()
@@ -109,7 +54,7 @@ def test_only_what_differs_is_changed(stub: Stub, pulse: PulseClient, clock: Fak
 def test_enabling_the_same_route_needs_proof_that_is_newer_than_the_old_one(
     stub: Stub, pulse: PulseClient, clock: FakeClock
 ) -> None:
-    server = Server(stub, clock, patrol_model="claude-subscription:opus")
+    server = SettingsServer(stub, clock, patrol_model="claude-subscription:opus")
     server.settings["patrol_preflight"] = server.evidence(recorded_at_unix=START_S + 3)
     RouteLease.acquire(pulse, "claude-subscription:opus")
     assert clock.now().instant_ns // 10**9 > START_S + 3
@@ -117,7 +62,7 @@ def test_enabling_the_same_route_needs_proof_that_is_newer_than_the_old_one(
 
 
 def test_proof_of_another_route_is_not_waited_past(stub: Stub, pulse: PulseClient, clock: FakeClock) -> None:
-    server = Server(stub, clock)
+    server = SettingsServer(stub, clock)
     server.settings["patrol_preflight"] = server.evidence(model="other", recorded_at_unix=START_S + 30)
     RouteLease.acquire(pulse, "openai:gpt-4o")
     assert clock.ns < 5 * 10**9
@@ -134,7 +79,7 @@ def test_proof_of_another_route_is_not_waited_past(stub: Stub, pulse: PulseClien
 def test_a_route_that_proves_nothing_is_given_back(
     stub: Stub, pulse: PulseClient, clock: FakeClock, proof: dict[str, Any], reason: str
 ) -> None:
-    server = Server(stub, clock, patrol_model="openai:before")
+    server = SettingsServer(stub, clock, patrol_model="openai:before")
     server.proof.update(proof)
     with pytest.raises(RouteError, match=reason) as caught:
         RouteLease.acquire(pulse, "openai:gpt-4o")
@@ -145,7 +90,7 @@ def test_a_route_that_proves_nothing_is_given_back(
 def test_proof_that_never_comes_is_waited_for_no_longer_than_the_limit_and_given_back(
     stub: Stub, pulse: PulseClient, clock: FakeClock
 ) -> None:
-    server = Server(stub, clock)
+    server = SettingsServer(stub, clock)
     server.polls_until_proof = 10**9
     with pytest.raises(Exception, match="no evidence yet"):
         RouteLease.acquire(pulse, "openai:gpt-4o")
@@ -156,7 +101,7 @@ def test_proof_that_never_comes_is_waited_for_no_longer_than_the_limit_and_given
 def test_when_restoring_fails_too_both_errors_are_told(
     stub: Stub, pulse: PulseClient, clock: FakeClock
 ) -> None:
-    server = Server(stub, clock)
+    server = SettingsServer(stub, clock)
     server.proof["success"] = False
 
     def once(asked: Asked) -> Answer:
@@ -170,7 +115,7 @@ def test_when_restoring_fails_too_both_errors_are_told(
 def test_restoring_is_tried_again_until_its_own_deadline(
     stub: Stub, pulse: PulseClient, clock: FakeClock
 ) -> None:
-    server = Server(stub, clock)
+    server = SettingsServer(stub, clock)
     lease = RouteLease.acquire(pulse, "openai:gpt-4o")
     failures = iter([Answer(status=500, raw=b"no")] * 3)
     stub.on(UPDATE, lambda asked: next(failures, None) or server.update(asked))
@@ -181,7 +126,7 @@ def test_restoring_is_tried_again_until_its_own_deadline(
 def test_a_server_that_is_ready_for_another_model_is_refused(
     stub: Stub, pulse: PulseClient, clock: FakeClock
 ) -> None:
-    Server(stub, clock)
+    SettingsServer(stub, clock)
     stub.on(STATUS, Answer({"readiness": {"ready": True, "provider": "openai", "model": "other"}}))
     with pytest.raises(RouteError, match="ready for openai:other"):
         RouteLease.acquire(pulse)
@@ -191,7 +136,7 @@ def test_a_server_that_is_ready_for_another_model_is_refused(
 def test_half_a_route_is_refused_before_anything_is_changed(
     stub: Stub, pulse: PulseClient, clock: FakeClock, model: str
 ) -> None:
-    server = Server(stub, clock)
+    server = SettingsServer(stub, clock)
     with pytest.raises(RouteError, match="no model route"):
         RouteLease.acquire(pulse, model)
     assert server.puts == []
@@ -200,7 +145,7 @@ def test_half_a_route_is_refused_before_anything_is_changed(
 def test_a_refused_update_leaves_nothing_to_restore_but_is_restored_all_the_same(
     stub: Stub, pulse: PulseClient, clock: FakeClock
 ) -> None:
-    server = Server(stub, clock)
+    server = SettingsServer(stub, clock)
     answers = iter([Answer({"error": "no_provider"}, 400)])
     stub.on(UPDATE, lambda asked: next(answers, None) or server.update(asked))
     with pytest.raises(HTTPError):
