@@ -105,7 +105,8 @@ def export(
         click.echo(json.dumps({"folder": str(folder), "runs": len(bundle.runs), "passed": passed}))
     elif not quiet:
         click.echo(f"{len(bundle.runs)} runs ({passed} passed) exported to {folder}")
-        click.echo("Nothing was uploaded. Read the files, then: patrol-evidence add " + str(folder))
+        add = f"patrol-evidence add {folder} --contributor YOU" + " --control" * calibration
+        click.echo(f"Nothing was uploaded. Read the files, then:\n  {add}")
     return 0
 
 
