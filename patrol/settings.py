@@ -183,7 +183,7 @@ class SettingsDesk:
         temperature = "" if provider.temperature is None else f"{provider.temperature:g}"
         return {
             "tool_choice": provider.tool_choice,
-            "prefill": provider.prefill,
+            "prefill": provider.prefill.encode("unicode_escape").decode(),
             "temperature": temperature,
             "max_tokens": str(provider.max_tokens),
             "request_timeout": f"{provider.request_timeout_s:g}",
