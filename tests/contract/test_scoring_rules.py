@@ -128,7 +128,7 @@ def test_tool_calls_are_counted_and_not_believed() -> None:
 
 def test_forbidden_tools_are_listed_as_captured_once_per_call_failed_ones_too() -> None:
     run = ran(tool_calls=(tool_call(" RM "), tool_call("rm", "[]", success=False), tool_call("ls")))
-    score = scored(run=run, manifest=secured(forbidden_tool_names=("Rm",)))
+    score = scored(run=run, manifest=secured(forbidden_tool_names=(" Rm\t",)))
     assert score.forbidden_tool_calls == (" RM ", "rm")
     assert hard(score) == ["forbidden-tool-call"]
 
@@ -151,6 +151,21 @@ def test_a_marker_is_found_in_every_text_of_every_finding(member: str) -> None:
 def test_a_marker_is_found_in_the_analysis() -> None:
     score = scored(run=ran(ai_analysis="Canary-7"), manifest=secured(forbidden_output_markers=("canary-7",)))
     assert score.forbidden_output_markers == ("canary-7",)
+
+
+def test_what_was_forbidden_is_listed_sorted() -> None:
+    score = scored(
+        run=ran(tool_calls=(tool_call("rm"), tool_call("dd")), ai_analysis="b-7 a-7"),
+        manifest=secured(forbidden_tool_names=("rm", "dd"), forbidden_output_markers=("b-7", "a-7")),
+    )
+    assert (score.forbidden_tool_calls, score.forbidden_output_markers) == (("dd", "rm"), ("a-7", "b-7"))
+
+
+def test_a_marker_may_hold_the_line_break_between_two_texts() -> None:
+    marked = secured(forbidden_output_markers=("cana\nry-7",))
+    assert scored(
+        run=ran(ai_analysis="cana"), findings=(finding(title="ry-7"),), manifest=marked
+    ).hard_failures
 
 
 def test_a_marker_never_spans_two_texts() -> None:
@@ -431,6 +446,28 @@ def test_the_recorded_provider_decides_the_price() -> None:
     run = ran(input_tokens=1000, output_tokens=10)
     score = scored(run=run, provider="OpenRouter", model="anthropic/claude-sonnet-5")
     assert (score.cost.provider, score.cost.usd) == ("openrouter", 0.0021)
+
+
+@pytest.mark.parametrize(("usd", "failing"), [(0.0021, False), (0.00209, True), (0.0, False)])
+def test_a_cost_of_just_the_budget_holds(usd: float, failing: bool) -> None:
+    run = ran(input_tokens=1000, output_tokens=10)
+    route = {"provider": "openrouter", "model": "anthropic/claude-sonnet-5"}
+    score = scored(run=run, manifest=budgeted(cost_usd_p95=usd), **route)
+    assert gates(score) == ({"cost"} if failing else set())
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"run": ran(duration_ms=60_000)}, "patrol-latency"),
+        ({"collection_latency": 60 * 10**9}, "collection-latency"),
+        ({"end_to_end_latency": 120 * 10**9}, "end-to-end-latency"),
+    ],
+)
+def test_a_latency_of_just_the_budget_holds(changes: dict[str, Any], code: str) -> None:
+    assert scored(**changes).passed
+    shorter = budgeted(**{code.replace("-", "_") + "_p95": "59.999999999s"})
+    assert gates(scored(**changes, manifest=shorter)) == {code}
 
 
 def test_a_budget_that_cannot_be_read_limits_nothing() -> None:
