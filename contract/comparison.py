@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
+from pydantic import ValidationError
+
 from contract.comparison_records import (
     ComparisonReport,
     ModelQualification,
@@ -80,25 +82,17 @@ def compare(
 
 
 def compare_trials(trials: Iterable[Trial], generated_at: Timestamp) -> ComparisonReport:
-    """Compare at least one trial; ComparisonError for none."""
+    """Compare at least one trial.
+
+    Raises ComparisonError for none and for sums beyond 64 bits, IntervalError for impossible counts.
+    """
     everything = tuple(trials)
     if not everything:
         raise ComparisonError("there is no run to compare")
-    models: dict[str, list[Trial]] = defaultdict(list)
-    scenarios: dict[tuple[str, str], list[Trial]] = defaultdict(list)
-    for trial in everything:
-        models[trial.model].append(trial)
-        scenarios[trial.model, trial.scenario_id].append(trial)
-    summaries = [ModelSummary(**_summary(group)) for group in models.values()]
-    return ComparisonReport(
-        schema_version=SCHEMA_VERSION,
-        generated_at=generated_at,
-        models=tuple(sorted(summaries, key=lambda summary: (ranking_key(summary), summary.model))),
-        scenarios=tuple(_scenario(scenarios[key]) for key in sorted(scenarios)),
-        git_shas=_distinct(trial.git_sha for trial in everything),
-        dirty_runs=sum(trial.dirty for trial in everything),
-        pulse_versions=_distinct(trial.pulse_version for trial in everything),
-    )
+    try:
+        return _compared(everything, generated_at)
+    except ValidationError as exc:
+        raise ComparisonError("the sums of the runs do not fit into 64 bits") from exc
 
 
 def is_control(provider: str) -> bool:
@@ -119,6 +113,24 @@ def percentile95(values: Iterable[N], nothing: N) -> N:
         return nothing
     index = int(len(ordered) * 0.95 + 0.999999) - 1
     return ordered[min(max(index, 0), len(ordered) - 1)]
+
+
+def _compared(everything: Sequence[Trial], generated_at: Timestamp) -> ComparisonReport:
+    models: dict[str, list[Trial]] = defaultdict(list)
+    scenarios: dict[tuple[str, str], list[Trial]] = defaultdict(list)
+    for trial in everything:
+        models[trial.model].append(trial)
+        scenarios[trial.model, trial.scenario_id].append(trial)
+    summaries = [ModelSummary(**_summary(group)) for group in models.values()]
+    return ComparisonReport(
+        schema_version=SCHEMA_VERSION,
+        generated_at=generated_at,
+        models=tuple(sorted(summaries, key=lambda summary: (ranking_key(summary), summary.model))),
+        scenarios=tuple(_scenario(scenarios[key]) for key in sorted(scenarios)),
+        git_shas=_distinct(trial.git_sha for trial in everything),
+        dirty_runs=sum(trial.dirty for trial in everything),
+        pulse_versions=_distinct(trial.pulse_version for trial in everything),
+    )
 
 
 def _summary(trials: Sequence[Trial]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from contract.catalogue import Catalogue
 from contract.codes import failure_key
-from contract.comparison import compare_trials, ranking_key
+from contract.comparison import ComparisonError, compare_trials, ranking_key
 from contract.comparison_records import ComparisonReport, ModelQualification, ModelSummary, ScenarioSummary
 from contract.contribution_consistency import consistency_faults
 from contract.contribution_records import ContributionBundle, ContributionRun, evidence_digest, run_order
@@ -75,7 +75,7 @@ def _comparison_faults(bundle: ContributionBundle, catalogue: Catalogue) -> Iter
     stored = bundle.comparison
     try:
         computed = compare_trials((run.trial for run in bundle.runs), stored.generated_at)
-    except IntervalError as exc:
+    except (IntervalError, ComparisonError) as exc:
         yield broken("comparison-numbers", "/comparison", f"cannot be computed: {exc}")
         return
     yield from _members("/comparison", stored, computed, _OVERALL_MEMBERS)

@@ -105,6 +105,13 @@ def test_more_found_than_there_was_is_no_sample() -> None:
         compare([having(boasting, score=having(boasting.score, true_positives=2))], WHEN)
 
 
+def test_sums_beyond_64_bits_are_an_error() -> None:
+    plain = report()
+    huge = having(plain, score=having(plain.score, false_positives=2**62))
+    with pytest.raises(ComparisonError, match="64 bits"):
+        compare([huge, having(huge, run_id="q-2")], WHEN)
+
+
 def test_a_manifest_that_is_not_the_catalogues_qualifies_nobody() -> None:
     assert failures(judged(*clean(manifest=EDITED))) == ["watch.tin-loom: manifest-not-in-catalogue"]
 

@@ -298,6 +298,15 @@ def test_sums_that_are_no_sample_are_told_and_end_the_comparison() -> None:
     assert ("run-consistency", "/runs/0/score/missed_faults") in faults
 
 
+@pytest.mark.parametrize("member", ["false_positives", "faults"])
+def test_numbers_at_the_edge_of_64_bits_are_faults_and_no_crash(member: str) -> None:
+    def huge(run: Doc) -> None:
+        run["score"][member] = 2**63 - 1
+
+    faults = found(with_run(1, huge, with_run(0, huge)))
+    assert ("comparison-numbers", "/comparison") in faults
+
+
 def test_a_name_with_a_secret_is_found() -> None:
     assert ("identity", "/runs/0/pulse_version") in found(with_run(0, setting("pulse_version", "secret=x")))
 
