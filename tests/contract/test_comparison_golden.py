@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
+from runs import GOLDEN, MINIMAL, WHEN
 
 from contract.catalogue import Catalogue, build_catalogue
 from contract.comparison import ComparisonReport, compare, percentile95
@@ -19,11 +19,7 @@ from contract.report import PhaseTiming, RunReport
 from contract.timestamps import Timestamp
 from contract.truth import PredicateObservation
 
-ROOT = Path(__file__).parents[2]
-GOLDEN: dict[str, Any] = json.loads((ROOT / "tests/golden/golden.json").read_bytes())
-MINIMAL: str = GOLDEN["minimal_manifest"]
 OTHER = MINIMAL.replace("watch.tin-loom", "watch.other-loom")
-WHEN = Timestamp("2031-01-01T00:00:00Z")
 
 
 def catalogue(*texts: str) -> Catalogue:

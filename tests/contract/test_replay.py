@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from runs import GOLDEN, WHEN
 
 from contract.faults import DecodeError
 from contract.record import decode_strict, encode_indented, zero
@@ -21,10 +20,6 @@ from contract.replay import (
     verify_replay,
 )
 from contract.report import RunReport, ToolCall
-from contract.timestamps import Timestamp
-
-GOLDEN: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden/golden.json").read_bytes())
-WHEN = Timestamp("2031-01-01T00:00:00Z")
 
 
 def exchange(sequence: int, canonical_input: str, output: str, tool_name: str = "look") -> ToolExchange:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,10 +27,10 @@ from contract.record import encode_compact, encode_indented
 
 SOURCES = [ReportSource(encode_indented(one), b"[]", one.run_id) for one in (report(1), failed(2), report(3))]
 HONEST = build_contribution(SOURCES, "watch", catalogue(), WHEN)
-Path_ = tuple[Any, ...]
+Place: TypeAlias = tuple[Any, ...]
 
 
-def leaves(value: Any, path: Path_ = ()) -> list[Path_]:
+def leaves(value: Any, path: Place = ()) -> list[Place]:
     """The path of every scalar."""
     if isinstance(value, dict):
         return [leaf for key, inner in value.items() for leaf in leaves(inner, (*path, key))]
@@ -67,7 +67,7 @@ def like(value: Any, name: Any) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def forged(draw: st.DrawFn) -> ContributionBundle | None:
+def forged(draw: st.DrawFn) -> ContributionBundle:
     document = json.loads(json.dumps(DOCUMENT))
     for path in draw(st.lists(st.sampled_from(LEAVES), min_size=1, max_size=4, unique=True)):
         inner = document
