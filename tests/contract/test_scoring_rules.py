@@ -244,6 +244,7 @@ def test_one_finding_answers_for_one_fault() -> None:
     score = scored(ground=grounded(fault(), fault(id="second")))
     assert [match.detected for match in score.matches or ()] == [True, False]
     assert (score.true_positives, score.missed_faults, score.recall) == (1, 1, 0.5)
+    assert (score.resource_accuracy, score.evidence_grounding) == (0.5, 0.5)
 
 
 def test_findings_that_share_an_id_are_used_together() -> None:
