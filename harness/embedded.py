@@ -70,7 +70,7 @@ def embedded_runtime(plan: RuntimePlan, clock: Clock) -> Iterator[RunningRuntime
         _process(_command(plan, state), _environment(plan, password), log) as process,
     ):
         try:
-            url = _await_ready(process, plan.log)
+            url = _await_ready(process, clock, plan.log)
             _await_health(url, clock, plan.log)
             yield RunningRuntime(url, USER, password)
         finally:
@@ -137,14 +137,10 @@ def _process(command: list[str], environment: dict[str, str], log: int) -> Itera
         yield process
 
 
-def _await_ready(process: subprocess.Popen[bytes], log: Path) -> str:
+def _await_ready(process: subprocess.Popen[bytes], clock: Clock, log: Path) -> str:
     """The URL from the runtime's one line on standard output."""
-    assert process.stdout is not None  # noqa: S101 - it was asked for
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
-        line = process.stdout.readline(_LINE_BYTES) if selector.select(READY_SECONDS) else b""
     try:
-        ready = json.loads(line)
+        ready = json.loads(_first_line(process, clock))
         return str(ready["url"])
     except (ValueError, KeyError, TypeError) as exc:
         raise EmbeddedError(
@@ -152,6 +148,19 @@ def _await_ready(process: subprocess.Popen[bytes], log: Path) -> str:
             where="--embedded",
             hint=f"its log is {log}",
         ) from exc
+
+
+def _first_line(process: subprocess.Popen[bytes], clock: Clock) -> bytes:
+    """What the runtime says first; nothing when it ends or keeps silent."""
+    assert process.stdout is not None  # noqa: S101 - it was asked for
+    end = clock.monotonic_ns() + int(READY_SECONDS * 1e9)
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while clock.monotonic_ns() < end:
+            if selector.select(0.1):
+                return process.stdout.readline(_LINE_BYTES)
+            clock.sleep(0)  # a signal ends it here
+    return b""
 
 
 def _await_health(url: str, clock: Clock, log: Path) -> None:

@@ -76,6 +76,16 @@ class CampaignRun:
 
     def run(self) -> int:
         """Run all trials; the worst verdict is the exit code, a signal's own when one ended it."""
+        try:
+            self._run_all()
+        except PatrolQualificationError as exc:
+            # Whatever ended the campaign, something left in a lab is what the operator must hear of.
+            if self._worst != Verdict.RESIDUE.exit_code:
+                raise
+            click.echo(f"patrol-qualify: {safe(str(exc))}", err=True)
+        return self._worst
+
+    def _run_all(self) -> None:
         options = self._campaign.options
         options.artifacts.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         with (
@@ -86,7 +96,6 @@ class CampaignRun:
                 for _ in range(trial.repeats):
                     self._cancellation.check()
                     self._one(trial, given)
-        return self._worst
 
     def _fitting(self, given: Subjects) -> tuple[Trial, ...]:
         """The trials that the server's mode allows; the others are named and count as failed."""

@@ -48,10 +48,11 @@ class Embedded:
         self._campaign = campaign
         self._clock = clock
         self._cancellation = cancellation
+        self._route: Route | None = None
 
     @contextmanager
     def subject(self, manifest: Manifest) -> Iterator[Subject]:
-        """Start a runtime and have its model prove that it can call tools."""
+        """Start a runtime; before the first run its model proves, once, that it can call tools."""
         options = self._campaign.options
         plan = RuntimePlan(
             docker_context=trim(options.docker_context),
@@ -69,8 +70,8 @@ class Embedded:
                 breakable=self._cancellation.breakable,
             )
             try:
-                lease = RouteLease.acquire(pulse, options.model)
-                yield Subject(pulse, lease.route)
+                self._route = self._route or RouteLease.acquire(pulse, options.model).route
+                yield Subject(pulse, self._route)
             finally:
                 pulse.close()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.clock import SystemClock
+from harness.clock import Cancellation, CancelledRunError, SystemClock
 from harness.embedded import EmbeddedError, RuntimePlan, embedded_runtime
 
 GOOD = """
@@ -133,4 +133,12 @@ def test_the_last_line_of_its_log_tells_why(fake: Fake) -> None:
         pytest.raises(EmbeddedError, match="no Docker engine answers"),
         embedded_runtime(fake(DIES), SystemClock()),
     ):
+        pass
+
+
+def test_a_signal_ends_the_wait_for_a_runtime_that_says_nothing(fake: Fake) -> None:
+    cancellation = Cancellation()
+    cancellation.request()
+    plan = fake("import sys; sys.stdin.read()")
+    with pytest.raises(CancelledRunError), embedded_runtime(plan, SystemClock(cancellation)):
         pass

@@ -14,7 +14,7 @@ import pytest
 from contract.errors import EnvironmentMissingError, InvalidRunError
 from contract.report import PatrolRun
 from harness.cli.live import only_one
-from harness.clock import SystemClock
+from harness.clock import CancelledRunError, SystemClock
 from tests.harness.cli.conftest import Stage
 from tests.harness.runner.world import World
 
@@ -133,6 +133,19 @@ def test_a_signal_ends_the_campaign_after_cleanup_with_its_own_code(
     assert len(list(stage.artifacts.glob("q-*/report.json"))) == 1
     assert "SIGTERM: ending the run" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_residue_is_told_even_when_a_signal_ended_the_run(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def prepare(world: World) -> None:
+        leaves(world)
+        world.pulse.trouble["findings"] = CancelledRunError(signal.SIGINT)
+
+    stage.prepare = prepare
+    assert stage.live("watch.docker-unhealthy", "--repeats", "2") == 5
+    assert len(stage.worlds) == 1
+    assert "SIGINT" in capsys.readouterr().err
 
 
 def test_a_report_that_cannot_be_written_is_an_invalid_run(

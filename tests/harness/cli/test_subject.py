@@ -118,6 +118,7 @@ def test_each_run_gets_a_runtime_of_its_own_in_the_mode_of_its_scenario(
             with given.subject(manifest) as subject:
                 assert str(subject.route) == "control:reference"
     assert len(plans) == 2
+    assert stub.times("POST /api/ai/patrol/preflight") == 1
     assert plans[0] == RuntimePlan("lab", "control:reference", "monitor", False, tmp_path / "runtime.log")
 
 
