@@ -29,13 +29,16 @@ class Catalogues:
 
     known: tuple[Catalogue, ...]
     _tracks: dict[tuple[str, str], tuple[Scenario, ...]] = field(default_factory=dict, repr=False)
+    _whole: dict[tuple[str, str], Catalogue] = field(default_factory=dict, repr=False)
     _by_digest: dict[str, Scenario] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for catalogue in self.known:
             for track in sorted({manifest.track for manifest in catalogue.manifests}):
                 scenarios = _scenarios(catalogue, track)
-                self._tracks.setdefault((track, track_digest(scenarios)), scenarios)
+                key = (track, track_digest(scenarios))
+                self._tracks.setdefault(key, scenarios)
+                self._whole.setdefault(key, catalogue)
                 self._by_digest.update((one.digest, one) for one in scenarios)
 
     @property
@@ -67,11 +70,8 @@ class Catalogues:
         return tuple(one.manifest for one in self._tracks[cohort.track, cohort.catalogue])
 
     def whole(self, cohort: Cohort) -> Catalogue:
-        """The known catalogue whose track frames this cohort."""
-        for catalogue in self.known:
-            if track_digest(_scenarios(catalogue, cohort.track)) == cohort.catalogue:
-                return catalogue
-        raise KeyError(cohort)
+        """The known catalogue whose track frames this cohort; KeyError when there is none."""
+        return self._whole[cohort.track, cohort.catalogue]
 
 
 def _scenarios(catalogue: Catalogue, track: str) -> tuple[Scenario, ...]:

@@ -9,9 +9,10 @@ from generator.across import check_across
 from generator.findings import Finding, Findings
 from generator.layout import EVIDENCE, Place
 from generator.load import discover, read_bundle
+from generator.parse import ParsedBundle
 from generator.registry import Registry, load_grounds
 from generator.verified import VerifiedBundle
-from generator.verify import ParsedBundle, verify
+from generator.verify import verify
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from contract.wilson import runs_needed
 from generator.policy import CampaignPins, Policy, ValidatedDemands
 from generator.pool import Pool
 from generator.tally import Tally
-from generator.wording import percent, plural
+from generator.wording import percent, plural, some
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _pinned(pool: Pool, pins: CampaignPins) -> Gate:
     ):
         reasons.append("another Pulse version or harness revision")
     if pool.is_custom:
-        reasons.append("run with overrides: " + ", ".join(name for name, _ in pool.key.overrides))
+        reasons.append("run with overrides: " + some(name for name, _ in pool.key.overrides))
     return Gate(
         "pinned-campaign", "Pinned campaign", "the pinned Pulse, harness and catalogue, nothing overridden",
         "; ".join(reasons) or "as pinned", not reasons,

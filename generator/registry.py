@@ -18,6 +18,8 @@ from generator.policy import MODELS_VERSION, POLICY_VERSION, Models, Policy
 from generator.verified import VerifiedBundle
 
 R = TypeVar("R", bound=Record)
+LONGEST = 3650
+"""Most days that any class may hold without new runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +83,14 @@ def _check_policy(policy: Policy, findings: Findings) -> None:
         (demands.contributors >= 1, "/community_validated/contributors", "must be at least 1"),
         (demands.environment_classes >= 1, "/community_validated/environment_classes", "must be at least 1"),
         (0 < demands.largest_share <= 1, "/community_validated/largest_share", "must be in 0..1"),
-        (demands.valid_days >= 1, "/community_validated/valid_days", "must be at least 1"),
-        (policy.community_tested.valid_days >= 1, "/community_tested/valid_days", "must be at least 1"),
-        (policy.pulse_certified.valid_days >= 1, "/pulse_certified/valid_days", "must be at least 1"),
+        *(
+            (1 <= part.valid_days <= LONGEST, f"/{name}/valid_days", f"must be in 1..{LONGEST}")
+            for name, part in (
+                ("community_tested", policy.community_tested),
+                ("community_validated", demands),
+                ("pulse_certified", policy.pulse_certified),
+            )
+        ),
         (policy.pulse_certified.signatures >= 1, "/pulse_certified/signatures", "must be at least 1"),
     )
     for held, pointer, what in laws:

@@ -4,34 +4,49 @@ away.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from contract.contribution import ContributionBundle
 from contract.contribution_consistency import is_unscored
 from contract.record import Record
-from contract.submission import Submission
 from generator.findings import Findings
-from generator.layout import CONTRIBUTION, README, SUBMISSION, Place
+from generator.layout import CONTRIBUTION, README, SUBMISSION
+from generator.load import Blob
+from generator.parse import ParsedBundle
 from generator.texts import invisible, is_plain_name, private
 
 NAMES = ("scenario_id", "track", "model", "provider", "harness_git_sha", "pulse_version")
+_STRING = re.compile(rb'"([^"]*)"')
+_DIGEST = re.compile(rb"[0-9a-f]{64}")
 MAY_BE_EMPTY = frozenset({"provider", "pulse_version"})
 
 
-def scan(
-    contribution: ContributionBundle, submission: Submission, readme: str, place: Place, findings: Findings
-) -> None:
+def scan(parsed: ParsedBundle, files: Mapping[str, Blob], findings: Findings) -> None:
     """Note every name and text of a bundle that must not be published as it is."""
-    _check_names(contribution, place, findings)
-    for name, record in ((CONTRIBUTION, contribution), (SUBMISSION, submission)):
-        for pointer, text in _texts(record, ""):
-            _check_text(text, place, name, pointer, findings)
-    _check_text(readme, place, README, "", findings, lines=True)
+    place = parsed.place.path
+    _check_names(parsed.contribution, place / CONTRIBUTION, findings)
+    for name, record in ((CONTRIBUTION, parsed.contribution), (SUBMISSION, parsed.submission)):
+        if not _is_harmless(files[name].data):
+            for pointer, text in _texts(record, ""):
+                _check_text(text, place / name, pointer, findings)
+    _check_text(parsed.readme, place / README, "", findings, lines=True)
 
 
-def _check_names(contribution: ContributionBundle, place: Place, findings: Findings) -> None:
-    path = place.path / CONTRIBUTION
+def _is_harmless(document: bytes) -> bool:
+    """Whether a document as a whole holds nothing that any of its texts could be refused for.
+
+    Nearly every document does, and one search over its distinct texts is many times quicker.
+    """
+    if not document.isascii() or b"\\" in document:
+        return False
+    distinct = {text for text in _STRING.findall(document) if not _DIGEST.fullmatch(text)}
+    return not private(b"\n".join(sorted(distinct)).decode("ascii"))
+
+
+def _check_names(contribution: ContributionBundle, path: PurePosixPath, findings: Findings) -> None:
     for index, run in enumerate(contribution.runs):
         named = [(f"/runs/{index}/{member}", getattr(run, member)) for member in NAMES]
         cost = run.score.cost
@@ -60,9 +75,8 @@ def _texts(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
 
 
 def _check_text(
-    text: str, place: Place, name: str, pointer: str, findings: Findings, *, lines: bool = False
+    text: str, path: PurePosixPath, pointer: str, findings: Findings, *, lines: bool = False
 ) -> None:
-    path = place.path / name
     if wrong := invisible(text, lines=lines):
         findings.add("PQ081", path, wrong, pointer)
     if leak := private(text):

@@ -19,7 +19,10 @@ PRIVATE = (
         "a secret token",
         re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{20,}|AKIA[A-Z0-9]{16})"),
     ),
-    ("an e-mail address", re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")),
+    (
+        "an e-mail address",
+        re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]++@(?:[A-Za-z0-9-]++\.)+[A-Za-z]{2,}"),
+    ),
     (
         "a private address",
         re.compile(
@@ -31,7 +34,8 @@ PRIVATE = (
     (
         "an internal host name",
         re.compile(
-            r"\b[a-z0-9-]+\.(?:local|lan|internal|intranet|corp|home\.arpa|localdomain)\b", re.IGNORECASE
+            r"(?<![a-z0-9-])[a-z0-9-]++\.(?:local|lan|internal|intranet|corp|home\.arpa|localdomain)\b",
+            re.IGNORECASE,
         ),
     ),
     (

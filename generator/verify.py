@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import TypeVar
-
 from contract.checksums import ChecksumError, parse_sums
-from contract.contribution import SCHEMA_VERSION as CONTRIBUTION_VERSION
-from contract.contribution import ContributionBundle
 from contract.contribution_check import check_contribution
-from contract.faults import DocumentError, Fault
 from contract.qualification import qualify
-from contract.record import Record, decode_strict
-from contract.submission import SCHEMA_VERSION as SUBMISSION_VERSION
-from contract.submission import Submission
 from generator import verified
 from generator.cohort import Cohort
 from generator.declaration import check_declaration
 from generator.findings import Findings
 from generator.frame import check_frame
-from generator.layout import CONTRIBUTION, README, SEALED, SUBMISSION, SUMS, Place
-from generator.load import Blob, LoadedBundle
+from generator.layout import CONTRIBUTION, SEALED, SUBMISSION, SUMS
+from generator.load import LoadedBundle
+from generator.parse import ParsedBundle, parse
 from generator.registry import Grounds
 from generator.scan import scan
 from generator.verified import VerifiedBundle
-
-R = TypeVar("R", bound=Record)
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-CLASS_MEMBERS = ("/class", "/qualification_class", "/badge")
 
 RULE_OF_CODE = {
     "format-constant": "PQ034",
@@ -46,16 +33,6 @@ FRAMED = frozenset({"mixed-tracks", "unknown-manifest"})
 """What `generator.frame` has already judged, against every known catalogue instead of one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedBundle:
-    """A bundle whose three documents could be read; nothing they say has been verified."""
-
-    place: Place
-    contribution: ContributionBundle
-    submission: Submission
-    readme: str
-
-
 def verify(
     loaded: LoadedBundle, grounds: Grounds, now_ns: int, findings: Findings
 ) -> tuple[ParsedBundle | None, VerifiedBundle | None]:
@@ -65,7 +42,7 @@ def verify(
     """
     before = len(findings)
     _check_sums(loaded, findings)
-    parsed = _parse(loaded, findings)
+    parsed = parse(loaded, findings)
     if parsed is None:
         return None, None
     cohort = _check_content(loaded, parsed, grounds, now_ns, findings)
@@ -104,57 +81,6 @@ def _check_sums(loaded: LoadedBundle, findings: Findings) -> None:
             findings.add("PQ022", loaded.place.path / name, what)
 
 
-def _parse(loaded: LoadedBundle, findings: Findings) -> ParsedBundle | None:
-    place = loaded.place
-    contribution = _record(loaded, CONTRIBUTION, ContributionBundle, CONTRIBUTION_VERSION, findings)
-    submission = _record(loaded, SUBMISSION, Submission, SUBMISSION_VERSION, findings)
-    readme = loaded.files.get(README)
-    text = None if readme is None else _text(readme, place.path / README, findings)
-    if contribution is None or submission is None or text is None:
-        return None
-    return ParsedBundle(place, contribution, submission, text)
-
-
-def _text(blob: Blob, path: PurePosixPath, findings: Findings) -> str | None:
-    if blob.data.startswith(BYTE_ORDER_MARK):
-        findings.add("PQ030", path, "begins with a byte-order mark")
-        return None
-    try:
-        return blob.data.decode()
-    except UnicodeDecodeError as error:
-        findings.add("PQ030", path, f"byte {error.start} is not valid UTF-8")
-        return None
-
-
-def _record(loaded: LoadedBundle, name: str, record: type[R], version: str, findings: Findings) -> R | None:
-    blob = loaded.files.get(name)
-    path = loaded.place.path / name
-    if blob is None or _text(blob, path, findings) is None:
-        return None
-    try:
-        value = decode_strict(record, blob.data)
-    except DocumentError as error:
-        for fault in error.faults:
-            findings.add(_rule_of(fault), path, fault.message, fault.where)
-        return None
-    except RecursionError:
-        findings.add("PQ030", path, "is nested too deeply")
-        return None
-    stated = getattr(value, "schema_version", "")
-    if stated != version:
-        findings.add(
-            "PQ032", path, f"is of version {stated!r}, this rule set knows {version!r}", "/schema_version"
-        )
-        return None
-    return value
-
-
-def _rule_of(fault: Fault) -> str:
-    if not fault.where:
-        return "PQ030"
-    return "PQ033" if fault.where in CLASS_MEMBERS else "PQ031"
-
-
 def _check_content(
     loaded: LoadedBundle, parsed: ParsedBundle, grounds: Grounds, now_ns: int, findings: Findings
 ) -> Cohort | None:
@@ -163,7 +89,7 @@ def _check_content(
     digest = loaded.files[CONTRIBUTION].sha256
     if digest[:16] != place.id:
         findings.add("PQ009", place.path, f"the digest of contribution.json begins with {digest[:16]}")
-    scan(contribution, parsed.submission, parsed.readme, place, findings)
+    scan(parsed, loaded.files, findings)
     if not contribution.runs:
         findings.add("PQ034", path, "holds no run", "/runs")
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 NOT_REPORTED = "not reported"
@@ -50,6 +51,14 @@ def cost(dollars: float | None) -> str:
 def plural(number: int, noun: str, many: str = "") -> str:
     """The number with its noun: 1 run, 2 runs."""
     return f"{number} {noun if number == 1 else many or noun + 's'}"
+
+
+def some(names: Iterable[str], limit: int = 3) -> str:
+    """The first few names of a list, and how many more there are."""
+    listed = list(names)
+    if len(listed) <= limit:
+        return ", ".join(listed)
+    return f"{', '.join(listed[: limit - 1])} and {len(listed) - limit + 1} more"
 
 
 def day(instant_ns: int) -> str:

@@ -289,7 +289,12 @@ class Tree:
 
 def typical(tree: Tree) -> None:
     """What the registry holds at first: one small model and two controls, all on the reference runtime."""
-    image = {"lab_image": "pulse-qual-lab:1"}
+    image = {
+        "lab_image": "pulse-qual-lab:1",
+        "runtime.max_tokens": "512",
+        "runtime.prefill": "<tool_call>\\n",
+        "runtime.tool_choice": "required",
+    }
     tree.add(passes=lambda manifest, index: not manifest.faults and index == 1, overrides=image)
     control = Campaign(route="control", overrides=image)
     tree.add(control, model="control:reference")
