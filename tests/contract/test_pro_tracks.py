@@ -85,6 +85,12 @@ def test_a_required_term_is_found_in_any_letter_case() -> None:
     ]
 
 
+def test_groups_and_forbidden_terms_are_found_in_any_letter_case() -> None:
+    assert judged(session(), of=investigating(required_summary_term_groups=(("x", "HALTED"),))).passed
+    score = judged(session(), of=investigating(forbidden_summary_terms=("HALTED",)))
+    assert hard(score) == ["summary-term-forbidden"]
+
+
 def test_an_empty_forbidden_term_forbids_nothing() -> None:
     assert judged(session(), of=investigating(forbidden_summary_terms=("",))).passed
 
