@@ -190,6 +190,14 @@ def test_failures_of_watch_and_track_are_sorted_together() -> None:
     assert list(score.gate_failures) == sorted(score.gate_failures)
 
 
+def test_gates_of_watch_and_track_are_sorted_together() -> None:
+    score = apply_pro_gates(
+        scored(findings=()), investigating(max_evidence_calls=1), GROUND, {"f": session()}, DONE
+    )
+    assert "evidence-calls" in gates(score)
+    assert list(score.gate_failures) == sorted(score.gate_failures)
+
+
 def test_quoted_words_of_others_stay_on_one_line() -> None:
     (entry,) = judged(session(status='a"\nb')).hard_failures
     assert entry.endswith('"a\\"\\nb"')
