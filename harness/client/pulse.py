@@ -18,6 +18,7 @@ from harness.client.reading import array_items, read_array, read_record
 from harness.client.records import (
     ActionAnswer,
     ActionAudit,
+    AnyResource,
     Autonomy,
     PatrolStatus,
     PreflightEvidence,
@@ -107,9 +108,10 @@ class PulseEndpoints:
         found: dict[str, Resource] = {}
         for page in range(1, MAX_PAGES + 1):
             text = self._get(path, {"page": page, "limit": PAGE_SIZE})
-            answer = read_record(ResourcePage, text, path)
-            found.update((resource.id, resource) for resource in answer.data)
-            if page >= answer.meta.totalPages or not answer.data:
+            meta = read_record(ResourcePage, text, path).meta
+            items = array_items(text, path, "data")
+            found.update((one.id, one) for one in (_resource(item, path) for item in items))
+            if page >= meta.totalPages or not items:
                 return tuple(found.values())
         raise ReplyError(f"more than {MAX_PAGES * PAGE_SIZE} resources", where=path)
 
@@ -181,6 +183,15 @@ class PulseEndpoints:
 
     def _post(self, path: str, body: Body) -> str:
         return self._transport.post(path, body)
+
+
+def _resource(text: str, path: str) -> Resource:
+    """A resource; one whose container part is of another shape than ours keeps its identity alone."""
+    try:
+        return read_record(Resource, text, path)
+    except ReplyError:
+        identity = read_record(AnyResource, text, path)
+        return Resource(**identity.model_dump())
 
 
 def match_names(names: Mapping[str, str], resources: Sequence[Resource]) -> dict[str, Resource]:

@@ -94,13 +94,18 @@ class DockerProjection(Record):
     containerId: str = ""
 
 
-class Resource(Record):
-    """One entry of GET /api/resources (Pulse API, section 2.7)."""
+class AnyResource(Record):
+    """One entry of GET /api/resources, of whatever kind (Pulse API, section 2.7)."""
 
     id: str = ""
     type: str = ""
     name: str = ""
     status: str = ""
+
+
+class Resource(AnyResource):
+    """A resource with what is known of its container; `None` for everything that is no container."""
+
     docker: DockerProjection | None = None
 
 
@@ -113,9 +118,8 @@ class PageMeta(Record):
 
 
 class ResourcePage(Record):
-    """One page of GET /api/resources."""
+    """Which page of GET /api/resources this is; the resources are read one by one."""
 
-    data: tuple[Resource, ...] = ()
     meta: PageMeta = PageMeta()
 
 

@@ -203,7 +203,7 @@ def test_a_real_small_model_is_asked_and_its_run_is_a_result_and_not_a_breakdown
         "PATROL_OPENAI_TOOL_CHOICE": "required",
         "PATROL_OPENAI_PREFILL": "<tool_call>\n",
         "PATROL_OPENAI_MAX_TOKENS": "128",
-        "PATROL_RUN_TOKEN_LIMIT": "6000",
+        "PATROL_RUN_TOKEN_LIMIT": "2500",
     }
     done = qualify(*live("watch.docker-unhealthy", "openai:smollm2-135m-instruct"))
     assert done.returncode in (0, 1), done.stderr

@@ -92,6 +92,14 @@ def test_the_same_resource_on_two_pages_is_one(stub: Stub, pulse: PulseClient) -
     assert wait(pulse, {"api": "c3"})["api"].id == "r3"
 
 
+def test_a_resource_of_another_kind_does_not_spoil_the_list(stub: Stub, pulse: PulseClient) -> None:
+    host = {"id": "h", "name": "host", "type": "docker-host", "docker": {"health": {"score": 1}}}
+    stub.on("GET /api/resources", Answer({"data": [host, resource(1)]}))
+    shown = {one.name: one.docker for one in pulse.list_resources()}
+    assert shown["host"] is None
+    assert shown["c1"] is not None
+
+
 def test_names_match_exactly(stub: Stub, pulse: PulseClient) -> None:
     stub.on("GET /api/resources", Answer({"data": [resource(1, "C1"), resource(2, "c1-x")]}))
     with pytest.raises(DeadlineError, match="names not exposed: c1"):
