@@ -2,9 +2,9 @@
 
     python tools/local_model.py --port 8081
 
-prints one JSON line `{"event": "ready", "url": "http://127.0.0.1:8081/v1", "model": "smollm2-135m-instruct-q4_1"}`
-as soon as the server answers, and serves until it gets SIGTERM, SIGINT or (with --exit-with-stdin) until its
-standard input ends. Install what it needs with `make setup`.
+prints one JSON line `{"event": "ready", "url": "http://127.0.0.1:8081/v1", "model": ...}` as soon as the
+server answers, and serves until it gets SIGTERM, SIGINT or (with --exit-with-stdin) until its standard input
+ends. Install what it needs with `make setup`.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ def start(port: int, context: int, threads: int) -> Any:
         cpu.poll = 0
     params.use_jinja = True
     params.chat_template = TEMPLATE.read_text(encoding="utf-8")
+    # Left alone, a model this small repeats its call until the answer is full; one call per answer is enough.
+    params.antiprompt = ["</tool_call>"]
     params.warmup = False
     return xllamacpp.Server(params)
 
