@@ -9,8 +9,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,18 +19,12 @@ import uvicorn
 from patrol import PRODUCT
 from patrol.api.app import build_app
 from patrol.api.auth import Credentials
-from patrol.clock import Clock, SystemClock
-from patrol.collect.collector import Collector
-from patrol.collect.engine import DockerEngine, Engine
-from patrol.collect.metrics import Thresholds
+from patrol.clock import SystemClock
+from patrol.collect.engine import DockerEngine
 from patrol.collect.target import LOOPBACK, resolve_context
 from patrol.config import provider_settings, turn_limits
-from patrol.errors import EngineError, UsageError
-from patrol.hub import Hub
-from patrol.loop.watch import Watcher
-from patrol.service import PatrolService
-from patrol.settings import SettingsDesk
-from patrol.store import Store
+from patrol.errors import UsageError
+from patrol.runtime import RuntimePlan, running
 
 DEFAULT_PORT = 7655
 GRACE_S = 3
@@ -90,30 +84,6 @@ def listening_socket(listen: str, environ: Mapping[str, str], *, allow_remote: b
     return bound
 
 
-@contextmanager
-def running_service(
-    options: ServeOptions, environ: Mapping[str, str], engine: Engine, clock: Clock
-) -> Iterator[PatrolService]:
-    """A service over `engine` with its state in `options.data`; taken down in reverse order."""
-    stop = threading.Event()
-    store = Store(options.data / "patrol.sqlite3")
-    collector = Collector(engine, clock, interval_s=options.interval_s)
-    provider, limits = provider_settings(environ), turn_limits(environ)
-    desk = SettingsDesk(store, clock, provider, limits, options.model, options.mode, stop)
-    watcher = Watcher(collector, store, Hub(clock), clock, limits, Thresholds())
-    service = PatrolService(watcher, desk, provider, stop)
-    try:
-        service.close_orphans()
-        collector.collect()
-        collector.start()
-        yield service
-    finally:
-        service.join()
-        collector.stop()
-        store.close()
-        engine.close()
-
-
 class Server(uvicorn.Server):
     """uvicorn without its signal handling: an asked-for end is a success, not death by signal."""
 
@@ -126,15 +96,24 @@ def serve(options: ServeOptions, environ: Mapping[str, str]) -> None:
     say = _say_json if options.as_json else _say
     endpoint = resolve_context(options.docker_context, environ, allow_shared_host=options.allow_shared_host)
     bound = listening_socket(options.listen, environ, allow_remote=options.allow_remote_listen)
+    plan = RuntimePlan(
+        data=options.data,
+        model=options.model,
+        mode=options.mode,
+        interval_s=options.interval_s,
+        provider=provider_settings(environ),
+        limits=turn_limits(environ),
+        commands=options.enable_commands,
+    )
     with bound:
         engine = DockerEngine(endpoint)
-        with running_service(options, environ, engine, SystemClock()) as service:
-            app = build_app(service, credentials(environ, say))
+        with running(plan, engine, SystemClock()) as runtime:
+            app = build_app(runtime, credentials(environ, say))
             config = uvicorn.Config(
                 app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_S, lifespan="off"
             )
             server = Server(config)
-            _end_on_request(server, service.stop, with_stdin=options.exit_with_stdin)
+            _end_on_request(server, runtime.service.stop, with_stdin=options.exit_with_stdin)
             threading.Thread(target=_announce, args=(server, bound, options.as_json), daemon=True).start()
             server.run(sockets=[bound])
 
@@ -176,6 +155,3 @@ def _say(text: str) -> None:
 def _say_json(text: str) -> None:
     sys.stderr.write(json.dumps({"event": "note", "message": text}) + "\n")
     sys.stderr.flush()
-
-
-__all__ = ["EngineError", "ServeOptions", "listening_socket", "running_service", "serve"]

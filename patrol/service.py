@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from patrol.clock import Clock, from_rfc3339, rfc3339
@@ -36,6 +37,7 @@ class PatrolService:
     desk: SettingsDesk
     provider: ProviderSettings
     stop: threading.Event
+    after_run: Callable[[RunRecord], object] = lambda _: None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _current: RunRecord | None = None
     _worker: threading.Thread | None = None
@@ -166,10 +168,12 @@ class PatrolService:
     def _work(self, run: WatchRun) -> None:
         """Write the record first and free the place after it, so that an ended run is always readable."""
         try:
-            self.watcher.store.finish_run(run.execute())
+            record = run.execute()
+            self.watcher.store.finish_run(record)
         finally:
             with self._lock:
                 self._current = None
+        self.after_run(record)
 
     def _model_check(self, route: str) -> dict[str, str]:
         fault = fault_of_route(route, self.provider)

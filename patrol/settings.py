@@ -56,12 +56,16 @@ class Autonomy:
     investigation_budget: int = 10
     investigation_timeout_sec: int = 600
 
+    @property
+    def effective(self) -> str:
+        """The level that applies: full needs to be unlocked."""
+        return "assisted" if self.level == "full" and not self.full_mode_unlocked else self.level
+
     def as_json(self) -> dict[str, object]:
-        effective = "assisted" if self.level == "full" and not self.full_mode_unlocked else self.level
         return {
             "autonomy_level": self.level,
             "requested_autonomy_level": self.level,
-            "effective_autonomy_level": effective,
+            "effective_autonomy_level": self.effective,
             "full_mode_unlocked": self.full_mode_unlocked,
             "autopilot_acknowledgement": {},
             "investigation_budget": self.investigation_budget,

@@ -11,19 +11,23 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from contract.errors import PatrolQualificationError
+from patrol.api.actions import ActionsApi
 from patrol.api.auth import AuthGate, Credentials, Doorkeeper
 from patrol.api.inventory import InventoryApi
 from patrol.api.patrol import PatrolApi
 from patrol.api.wire import error_response, read_object, text_member
 from patrol.errors import ApiError
-from patrol.service import PatrolService
+from patrol.runtime import Runtime
 
 
-def build_app(service: PatrolService, credentials: Credentials) -> Starlette:
-    """The whole HTTP face over one service."""
-    doorkeeper = Doorkeeper(credentials, service.clock)
+def build_app(runtime: Runtime, credentials: Credentials) -> Starlette:
+    """The whole HTTP face over one runtime."""
+    doorkeeper = Doorkeeper(credentials, runtime.service.clock)
+    patrol = PatrolApi(runtime.service)
+    inventory = InventoryApi(runtime.service, commands=runtime.broker.guard.commands)
+    actions = ActionsApi(runtime.broker, runtime.investigator)
     return Starlette(
-        routes=_routes(PatrolApi(service), InventoryApi(service), doorkeeper),
+        routes=[*_patrol_routes(patrol), *_routes(inventory, doorkeeper), *_action_routes(actions)],
         middleware=[Middleware(AuthGate, doorkeeper=doorkeeper)],
         exception_handlers={
             ApiError: _api_error,
@@ -33,11 +37,24 @@ def build_app(service: PatrolService, credentials: Credentials) -> Starlette:
     )
 
 
-def _routes(patrol: PatrolApi, inventory: InventoryApi, doorkeeper: Doorkeeper) -> list[Route]:
+def _patrol_routes(patrol: PatrolApi) -> list[Route]:
+    root = "/api/ai/patrol"
+    return [
+        Route(f"{root}/preflight", patrol.preflight, methods=["POST"]),
+        Route(f"{root}/readiness", patrol.readiness, methods=["GET", "POST"]),
+        Route(f"{root}/status", patrol.status),
+        Route(f"{root}/autonomy", patrol.autonomy, methods=["GET", "PUT"]),
+        Route(f"{root}/run", patrol.run, methods=["POST"]),
+        Route(f"{root}/runs", patrol.runs),
+        Route(f"{root}/runs/{{run_id}}", patrol.one_run),
+        Route(f"{root}/stream", patrol.stream),
+    ]
+
+
+def _routes(inventory: InventoryApi, doorkeeper: Doorkeeper) -> list[Route]:
     async def login(request: Request) -> Response:
         return await _login(request, doorkeeper)
 
-    actions, one_action = "/api/actions", "/api/actions/{action_id}"
     return [
         Route("/api/version", inventory.version),
         Route("/api/health", inventory.health),
@@ -45,21 +62,22 @@ def _routes(patrol: PatrolApi, inventory: InventoryApi, doorkeeper: Doorkeeper) 
         Route("/api/settings/ai", inventory.settings),
         Route("/api/settings/ai/update", inventory.update_settings, methods=["PUT", "POST"]),
         Route("/api/ai/models", inventory.models),
-        Route("/api/ai/patrol/preflight", patrol.preflight, methods=["POST"]),
-        Route("/api/ai/patrol/readiness", patrol.readiness, methods=["GET", "POST"]),
-        Route("/api/ai/patrol/status", patrol.status),
-        Route("/api/ai/patrol/autonomy", patrol.autonomy, methods=["GET", "PUT"]),
         Route("/api/resources", inventory.resources),
         Route("/api/ai/patrol/findings", inventory.findings),
-        Route("/api/ai/patrol/run", patrol.run, methods=["POST"]),
-        Route("/api/ai/patrol/runs", patrol.runs),
-        Route("/api/ai/patrol/runs/{run_id}", patrol.one_run),
-        Route("/api/ai/patrol/stream", patrol.stream),
-        Route("/api/ai/findings/{finding_id}/investigation", patrol.investigation),
-        Route(actions, inventory.actions),
-        Route(one_action, inventory.action),
-        Route(f"{one_action}/decision", inventory.decide, methods=["POST"]),
-        Route(f"{one_action}/execute", inventory.execute, methods=["POST"]),
+    ]
+
+
+def _action_routes(actions: ActionsApi) -> list[Route]:
+    finding, one = "/api/ai/findings/{finding_id}", "/api/actions/{action_id}"
+    return [
+        Route(f"{finding}/investigation", actions.investigation),
+        Route(f"{finding}/investigation/messages", actions.messages),
+        Route("/api/actions", actions.listed),
+        Route(one, actions.one),
+        Route(f"{one}/decision", actions.decide, methods=["POST"]),
+        Route(f"{one}/execute", actions.execute, methods=["POST"]),
+        Route("/api/ai/patrol/emergency-stop", actions.emergency_stop, methods=["GET", "PUT"]),
+        Route("/api/resources/{resource_id}/operator-state", actions.operator_state, methods=["GET", "PUT"]),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Settings, resources, findings, and the actions that there are (Pulse API, 2.1 to 2.3, 2.7, 2.8, 2.13)."""
+"""Version, settings, resources and findings (Pulse API, sections 2.1 to 2.3, 2.7, 2.8)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from patrol import PRODUCT
-from patrol.api.wire import number_query, read_object, text_member
+from patrol.api.wire import number_query, read_object
 from patrol.clock import NS, rfc3339
-from patrol.errors import ApiError
 from patrol.providers.scripts import CONTROLS
 from patrol.records import Resource
 from patrol.service import PatrolService
@@ -20,14 +19,14 @@ from patrol.service import PatrolService
 PAGE_CAP = 100
 FINDINGS_CAP = 500
 RESOLVED_CAP = 200
-VIEWS = ("pending", "settled")
 
 
 class InventoryApi:
     """Handlers over what is stored and collected."""
 
-    def __init__(self, service: PatrolService) -> None:
+    def __init__(self, service: PatrolService, *, commands: bool) -> None:
         self._service = service
+        self._commands = commands
         self._began_ns = service.clock.now_ns()
 
     async def version(self, _: Request) -> Response:
@@ -94,38 +93,6 @@ class InventoryApi:
         wanted = query.get("resource_id")
         kept = [one for one in found if wanted in (None, "", one.resource_id)]
         return [one.as_json() for one in kept[: number_query(request, "limit", cap, cap)]]
-
-    async def actions(self, request: Request) -> Response:
-        view = request.query_params.get("view", "pending") or "pending"
-        if view not in VIEWS:
-            raise ApiError(400, "invalid_action_request", "view is pending or settled", agent_style=True)
-        return JSONResponse({"view": view, "actions": [], "count": 0, "readOnly": True})
-
-    async def action(self, request: Request) -> Response:
-        raise _no_action(request)
-
-    async def decide(self, request: Request) -> Response:
-        code = "invalid_action_decision"
-        members = frozenset({"outcome", "reason", "planHash"})
-        body = await read_object(request, code=code, members=members, agent_style=True)
-        for name in members:
-            text_member(body, name, code, agent_style=True)
-        if body.get("outcome") not in ("approved", "rejected"):
-            raise ApiError(400, code, "outcome has to be approved or rejected", agent_style=True)
-        raise _no_action(request)
-
-    async def execute(self, request: Request) -> Response:
-        code = "invalid_action_execution"
-        members = frozenset({"reason", "planHash"})
-        body = await read_object(request, code=code, members=members, agent_style=True)
-        for name in members:
-            text_member(body, name, code, agent_style=True)
-        raise _no_action(request)
-
-
-def _no_action(request: Request) -> ApiError:
-    ident = request.path_params["action_id"]
-    return ApiError(404, "action_not_found", f"there is no action {ident}", agent_style=True)
 
 
 def _page(found: Sequence[Resource], page: int, limit: int) -> dict[str, object]:

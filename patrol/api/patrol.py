@@ -72,9 +72,6 @@ class PatrolApi:
             raise ApiError(404, "not_found", "there is no completed run of that id")
         return JSONResponse(_record(found, request))
 
-    async def investigation(self, request: Request) -> Response:
-        raise ApiError(404, "not_found", f"finding {request.path_params['finding_id']} has no investigation")
-
     async def stream(self, request: Request) -> Response:
         sent = request.headers.get("last-event-id") or request.query_params.get("last_event_id") or ""
         after = int(sent) if sent.isascii() and sent.isdigit() and len(sent) < 16 else None

@@ -1,7 +1,8 @@
-"""The edge to the Docker engine's own client: reads only, and errors of one kind."""
+"""The edge to the Docker engine's own client: bounded reads, three typed operations, errors of one kind."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import docker
@@ -9,11 +10,15 @@ import docker.errors
 import docker.tls
 import requests
 
+from patrol.clock import NS
 from patrol.collect.projection import Daemon, Inspected
 from patrol.collect.target import Endpoint
 from patrol.errors import EngineError
 
-TIMEOUT_S = 20
+TIMEOUT_S = 30
+GRACE_S = 10
+READ_LIMIT = 16 * 1024
+OPERATIONS = {"start": "start", "stop": "stop", "restart": "restart"}
 
 
 class Engine(Protocol):
@@ -30,6 +35,15 @@ class Engine(Protocol):
 
     def usage(self, container_id: str) -> Inspected | None:
         """One sample of a running container's counters, Docker's own shape. Raises EngineError."""
+
+    def logs(self, container_id: str, *, lines: int, since_ns: int | None) -> str:
+        """The last lines that a container wrote, at most READ_LIMIT bytes. Raises EngineError."""
+
+    def run(self, container_id: str, argv: Sequence[str]) -> tuple[int, str]:
+        """Exit code and output (at most READ_LIMIT bytes) of a program run inside. Raises EngineError."""
+
+    def operate(self, container_id: str, operation: str) -> None:
+        """Start, stop or restart a container. Raises EngineError."""
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -62,8 +76,39 @@ class DockerEngine:
     def usage(self, container_id: str) -> Inspected | None:
         return self._unless_gone("stats", container_id, stream=False)
 
+    def logs(self, container_id: str, *, lines: int, since_ns: int | None) -> str:
+        since = {} if since_ns is None else {"since": since_ns // NS}
+        chunks = self._call("logs", container=container_id, stream=True, tail=lines, timestamps=True, **since)
+        return self._bounded(chunks)
+
+    def run(self, container_id: str, argv: Sequence[str]) -> tuple[int, str]:
+        made = self._call("exec_create", container=container_id, cmd=list(argv), stdin=False, tty=False)
+        output = self._bounded(self._call("exec_start", exec_id=made["Id"], stream=True))
+        code = self._call("exec_inspect", exec_id=made["Id"]).get("ExitCode")
+        return (code if isinstance(code, int) else -1), output
+
+    def operate(self, container_id: str, operation: str) -> None:
+        grace = {} if operation == "start" else {"timeout": GRACE_S}
+        self._call(OPERATIONS[operation], container=container_id, **grace)
+
     def close(self) -> None:
         self._api.close()
+
+    def _bounded(self, chunks: Iterable[bytes]) -> str:
+        """What arrives, up to the limit; then the rest is left where it is."""
+        data = bytearray()
+        try:
+            for chunk in chunks:
+                data += chunk
+                if len(data) >= READ_LIMIT:
+                    break
+        except (docker.errors.DockerException, requests.RequestException, OSError, ValueError) as exc:
+            raise self._failure(exc) from exc
+        finally:
+            close = getattr(chunks, "close", None)
+            if close is not None:
+                close()
+        return bytes(data[:READ_LIMIT]).decode(errors="replace")
 
     def _unless_gone(self, call: str, container_id: str, **options: object) -> Inspected | None:
         try:

@@ -14,6 +14,9 @@ from patrol.tools.registry import Code, Profile, Registry, ToolResult, failure
 
 IDENTICAL_CALLS = 3
 QUESTION = "pulse_question"
+EVIDENCE_TOOLS = frozenset(
+    ("pulse_query", "pulse_discovery", "pulse_metrics", "pulse_storage", "pulse_docker", "pulse_kubernetes")
+) | {"pulse_read", "pulse_pmg"}
 REPORT = "patrol_report_finding"
 
 
@@ -41,6 +44,7 @@ class Admission:
     machine: SafetyMachine
     registry: Registry
     report_budget: int | None = None
+    evidence_budget: int | None = None
     _seen: Counter[str] = field(default_factory=Counter)
     _wrote_this_turn: bool = False
 
@@ -59,12 +63,22 @@ class Admission:
         if arguments is None:
             return Refused(call, failure(Code.INVALID_INPUT, "the arguments are not one JSON object"))
         admitted = Admitted(call, arguments, classify(call.name, arguments))
-        refusal = self._state_gate(admitted) or self._loop_gate(admitted) or self._budget_gate(admitted)
+        gates = (self._evidence_gate, self._state_gate, self._loop_gate, self._budget_gate)
+        refusal = next((found for gate in gates if (found := gate(admitted)) is not None), None)
         if refusal is not None:
             return Refused(call, refusal)
         if admitted.tool_class.kind is Kind.WRITE and call.name not in EXEMPT_TOOLS:
             self._wrote_this_turn = True
+        if call.name in EVIDENCE_TOOLS and self.evidence_budget is not None:
+            self.evidence_budget -= 1
         return admitted
+
+    def _evidence_gate(self, wanted: Admitted) -> ToolResult | None:
+        if wanted.call.name not in EVIDENCE_TOOLS or self.evidence_budget is None or self.evidence_budget > 0:
+            return None
+        return failure(
+            Code.BUDGET_EXHAUSTED, "the evidence budget is used up; conclude from what is known", blocked=True
+        )
 
     def _state_gate(self, wanted: Admitted) -> ToolResult | None:
         name, kind = wanted.call.name, wanted.tool_class.kind

@@ -10,7 +10,8 @@ from typing import Protocol
 
 from patrol.clock import Clock
 from patrol.errors import Cause, ProviderError
-from patrol.loop.admission import Admission, Admitted, Refused
+from patrol.loop.admission import EVIDENCE_TOOLS, Admission, Admitted, Refused
+from patrol.loop.trace import traced
 from patrol.providers.base import Call, Message, Provider, Reply, Request, UnparsableReplyError
 from patrol.records import ToolCall
 from patrol.safety.classifier import EXEMPT_TOOLS
@@ -23,6 +24,10 @@ UNPARSABLE_IN_A_ROW = 2
 CLOSING = "No further tool can be called. Conclude in a few sentences from what the tools have shown."
 UNPARSABLE = "Your last message could not be read. Answer with one well-formed tool call, or with plain text."
 UNVERIFIED = "The change made by {tool} has not been verified yet, so nothing can be concluded about it."
+
+
+class TimeLimitError(ProviderError):
+    """A session did not conclude within its time."""
 
 
 class Emit(Protocol):
@@ -56,9 +61,13 @@ class Session:
     emit: Emit
     after_turn: Callable[[], None]
     token_limit: int = 0
+    deadline: float | None = None
     calls: list[ToolCall] = field(default_factory=list)
     input_tokens: int = 0
     output_tokens: int = 0
+    turns: int = 0
+    evidence_calls: int = 0
+    evidence_ids: list[str] = field(default_factory=list)
     machine: SafetyMachine = field(init=False)
     admission: Admission = field(init=False)
 
@@ -93,10 +102,13 @@ class Session:
     def _check_limits(self) -> None:
         if self.stop.is_set():
             raise ProviderError(Cause.INTERRUPTED, "the runtime is shutting down")
+        if self.deadline is not None and self.clock.monotonic() >= self.deadline:
+            raise TimeLimitError(Cause.INTERRUPTED, "the time limit of this session is reached")
         if self.token_limit and self.input_tokens + self.output_tokens >= self.token_limit:
             raise ProviderError(Cause.BILLING, f"the token limit of a run ({self.token_limit}) is reached")
 
     def _ask(self, request: Request) -> Reply:
+        self.turns += 1
         reply = self.provider.complete(request, self.stop)
         self.input_tokens += reply.input_tokens
         self.output_tokens += reply.output_tokens
@@ -146,11 +158,11 @@ class Session:
     def _one(self, verdict: Admitted | Refused) -> tuple[ToolResult, int, int]:
         started = self.clock.now_ns()
         call = verdict.call
-        self.emit("tool_start", tool_id=call.id, tool_name=call.name, tool_raw_input=call.arguments)
+        self.emit("tool_start", tool_id=call.id, tool_name=call.name, tool_raw_input=traced(call))
         if isinstance(verdict, Refused):
             return verdict.result, started, self.clock.now_ns()
         try:
-            result = self.registry.execute(call.name, verdict.arguments)
+            result = self.registry.execute(call.name, verdict.arguments, call.id)
         except Exception as exc:  # noqa: BLE001 - one broken call is its own error, never its siblings'
             result = failure(Code.EXECUTION_FAILED, f"{call.name} failed ({type(exc).__name__})")
         return result, started, self.clock.now_ns()
@@ -160,7 +172,7 @@ class Session:
         record = ToolCall(
             id=call.id,
             tool_name=call.name,
-            input=call.arguments,
+            input=traced(call),
             output=result.text,
             success=result.ok,
             start_time=first,
@@ -177,7 +189,13 @@ class Session:
         )
 
     def _advance(self, verdict: Admitted | Refused, result: ToolResult) -> None:
-        if isinstance(verdict, Refused) or not result.ok:
+        if isinstance(verdict, Refused):
+            return
+        if verdict.call.name in EVIDENCE_TOOLS:
+            self.evidence_calls += 1
+            if result.ok:
+                self.evidence_ids.append(f"evidence-{verdict.call.id}")
+        if not result.ok:
             return
         if verdict.call.name not in EXEMPT_TOOLS:
             self.machine.on_success(verdict.tool_class.kind, verdict.call.name)

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 
 from patrol.collect.projection import BAD_HEALTH
 from patrol.findings.keys import HEALTH, RESTARTS
+from patrol.loop.trace import PROPOSE
 from patrol.loop.triage import RESTARTS as MANY
 from patrol.providers.controls import ASSESS, QUERY, REPORT, Item, Said, Scripted, View
+from patrol.providers.diagnosis import investigate
 
 LOOK: tuple[str, Item] = (QUERY, {"action": "list"})
 ADVICE = (
@@ -24,6 +26,8 @@ _COMMAND_WORDS = re.compile(
 
 def reference(view: View) -> Said:
     """Look once, file what is broken, give every known finding a verdict by the state that was seen."""
+    if PROPOSE in view.tools:
+        return investigate(view)
     if QUERY in view.tools and not view.results(QUERY):
         return Said(calls=(LOOK,))
     wanted = (*_reports(view), *_verdicts(view))
@@ -41,6 +45,8 @@ def silent(view: View) -> Said:
 
 def noisy(view: View) -> Said:
     """Look once, and file a health fault on every container whatever its state."""
+    if PROPOSE in view.tools:
+        return investigate(view)
     if QUERY in view.tools and not view.results(QUERY):
         return Said(calls=(LOOK,))
     if REPORT in view.tools and not view.results(REPORT):

@@ -32,6 +32,9 @@ class Code(StrEnum):
     POLICY_BLOCKED = "POLICY_BLOCKED"
     INVALID_INPUT = "INVALID_INPUT"
     EXECUTION_FAILED = "EXECUTION_FAILED"
+    SENSITIVE = "SENSITIVE_COMMAND"
+    AMBIGUOUS = "PROPOSAL_AMBIGUOUS"
+    INTEGRITY = "PROPOSAL_INTEGRITY"
     NOT_ADVERTISED = "TOOL_NOT_ADVERTISED"
     LOOP_DETECTED = "LOOP_DETECTED"
     BUDGET_EXHAUSTED = "BUDGET_EXHAUSTED"
@@ -72,6 +75,9 @@ class Tool:
     description: str
     parameters: Schema
     run: Callable[[Arguments], ToolResult]
+    run_call: Callable[[str, Arguments], ToolResult] | None = (
+        None  # for a tool that has to know which call it is
+    )
 
     def as_openai(self) -> dict[str, object]:
         function = {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
@@ -104,7 +110,7 @@ class Registry:
             allowed.add(Mutation.PULSE_STATE)
         return tool_class.mutation in allowed
 
-    def execute(self, name: str, arguments: Arguments) -> ToolResult:
+    def execute(self, name: str, arguments: Arguments, call_id: str = "") -> ToolResult:
         """Run one call that was admitted; the profile is enforced here once more, whatever was admitted."""
         tool = self._tools.get(name)
         if tool is None:
@@ -115,6 +121,6 @@ class Registry:
         if wrong:
             return failure(Code.INVALID_INPUT, "; ".join(wrong))
         try:
-            return tool.run(arguments)
+            return tool.run_call(call_id, arguments) if tool.run_call else tool.run(arguments)
         except Exception as exc:  # noqa: BLE001 - a tool that breaks is its own call's error; its siblings go on
             return failure(Code.EXECUTION_FAILED, f"{name} failed ({type(exc).__name__})")

@@ -13,14 +13,11 @@ from pathlib import Path
 import pytest
 
 from patrol.clock import SystemClock
-from patrol.collect.collector import Collector
-from patrol.collect.metrics import Thresholds
 from patrol.config import ProviderSettings, TurnLimits
 from patrol.errors import Cause, ProviderError
-from patrol.hub import Hub
-from patrol.loop.watch import Watcher
 from patrol.providers.base import Message, Request
 from patrol.providers.openai import OpenAIProvider
+from patrol.runtime import RuntimePlan, build_runtime
 from patrol.store import Store
 from tests.patrol.fakes import Bench, FakeClock, FakeEngine
 
@@ -52,11 +49,15 @@ def fleet(tmp_path: Path) -> Iterator[Bench]:
     """One unhealthy container, one turn for the model."""
     engine, clock, store = FakeEngine(), FakeClock(), Store(tmp_path / "s.sqlite3")
     engine.add("api", health="unhealthy")
-    limits = TurnLimits(scoped=1, evaluation=1)
-    collector = Collector(engine, clock, interval_s=5)
-    yield Bench(
-        engine, clock, store, collector, Watcher(collector, store, Hub(clock), clock, limits, Thresholds())
+    plan = RuntimePlan(
+        data=tmp_path,
+        model=ROUTE,
+        mode="monitor",
+        interval_s=5,
+        provider=ProviderSettings(),
+        limits=TurnLimits(scoped=1, evaluation=1),
     )
+    yield Bench(engine, clock, store, build_runtime(plan, engine, clock, store))
     store.close()
 
 

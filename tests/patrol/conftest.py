@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from patrol.collect.collector import Collector
-from patrol.collect.metrics import Thresholds
 from patrol.config import ProviderSettings, TurnLimits
-from patrol.hub import Hub
-from patrol.loop.watch import Watcher
+from patrol.runtime import RuntimePlan, build_runtime
 from patrol.service import PatrolService
-from patrol.settings import SettingsDesk
 from patrol.store import Store
 from tests.patrol.fakes import Bench, FakeClock, FakeEngine
 
@@ -37,21 +32,24 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def bench(engine: FakeEngine, clock: FakeClock, store: Store) -> Bench:
-    limits = TurnLimits()
-    collector = Collector(engine, clock, interval_s=5)
-    watcher = Watcher(collector, store, Hub(clock), clock, limits, Thresholds())
-    return Bench(engine, clock, store, collector, watcher)
+def bench(engine: FakeEngine, clock: FakeClock, store: Store, tmp_path: Path) -> Bench:
+    """A runtime whose route is control:reference, in mode monitor, with its command channel open."""
+    plan = RuntimePlan(
+        data=tmp_path,
+        model="control:reference",
+        mode="monitor",
+        interval_s=5,
+        provider=ProviderSettings(),
+        limits=TurnLimits(),
+        commands=True,
+    )
+    return Bench(engine, clock, store, build_runtime(plan, engine, clock, store))
 
 
 @pytest.fixture
 def service(bench: Bench) -> Iterator[PatrolService]:
-    """A service whose route is control:reference, its engine collected once."""
-    stop = threading.Event()
-    desk = SettingsDesk(
-        bench.store, bench.clock, ProviderSettings(), bench.limits, "control:reference", "monitor", stop
-    )
+    """The service of the bench, its engine collected once."""
     bench.collector.collect()
-    made = PatrolService(bench.watcher, desk, ProviderSettings(), stop)
-    yield made
-    made.join()
+    yield bench.runtime.service
+    bench.runtime.service.join()
+    bench.runtime.investigator.join(5)

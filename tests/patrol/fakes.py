@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from patrol.clock import NS
 from patrol.collect.collector import Collector
 from patrol.collect.projection import Daemon, Inspected
-from patrol.config import TurnLimits
 from patrol.errors import EngineError
 from patrol.loop.watch import RunRequest, Watcher, WatchRun
 from patrol.providers.base import Call, Reply, Request
 from patrol.providers.scripts import CONTROLS, control
 from patrol.records import RunRecord
+from patrol.runtime import Runtime
 from patrol.store import Store
 
 START_NS = 1_796_000_000 * NS
@@ -51,6 +51,11 @@ class FakeEngine:
         self.samples: dict[str, Inspected] = {}
         self.broken = False
         self.closed = False
+        self.written: dict[str, list[str]] = {}
+        self.executed: list[tuple[str, tuple[str, ...]]] = []
+        self.outputs: dict[str, tuple[int, str]] = {}
+        self.operated: list[tuple[str, str]] = []
+        self.effect: Callable[[FakeEngine, str, str], None] = heal
 
     def add(self, name: str, *, state: str = "running", health: str = "healthy", **more: Any) -> str:
         """One more container, or its new state; gives its full id."""
@@ -93,12 +98,44 @@ class FakeEngine:
         self._answer()
         return self.samples.get(container_id)
 
+    def logs(self, container_id: str, *, lines: int, since_ns: int | None) -> str:
+        self._answer()
+        return "\n".join(self.written.get(container_id, [])[-lines:])
+
+    def run(self, container_id: str, argv: Sequence[str]) -> tuple[int, str]:
+        self._answer()
+        self.executed.append((container_id, tuple(argv)))
+        return self.outputs.get(argv[0], (0, f"output of {argv[0]}"))
+
+    def operate(self, container_id: str, operation: str) -> None:
+        self._answer()
+        self.operated.append((container_id, operation))
+        self.effect(self, container_id, operation)
+
     def close(self) -> None:
         self.closed = True
 
     def _answer(self) -> None:
         if self.broken:
             raise EngineError("the engine is down")
+
+
+def heal(engine: FakeEngine, container_id: str, operation: str) -> None:
+    """A restart that helps."""
+    for one in engine.inspected.values():
+        if one["Id"] == container_id:
+            running = operation != "stop"
+            one["State"]["Status"] = "running" if running else "exited"
+            one["State"]["StartedAt"] = "2026-12-24T12:00:00Z"
+            if one["State"]["Health"]:
+                one["State"]["Health"]["Status"] = "healthy"
+
+
+def no_help(engine: FakeEngine, container_id: str, operation: str) -> None:
+    """A restart after which the health check fails as before."""
+    for one in engine.inspected.values():
+        if one["Id"] == container_id:
+            one["State"]["StartedAt"] = "2026-12-24T12:00:00Z"
 
 
 Turn = Reply | Exception | Callable[[Request], Reply]
@@ -152,9 +189,15 @@ class Bench:
     engine: FakeEngine
     clock: FakeClock
     store: Store
-    collector: Collector
-    watcher: Watcher
-    limits: TurnLimits = field(default_factory=TurnLimits)
+    runtime: Runtime
+
+    @property
+    def watcher(self) -> Watcher:
+        return self.runtime.service.watcher
+
+    @property
+    def collector(self) -> Collector:
+        return self.watcher.collector
 
     def resource_id(self, name: str) -> str:
         self.collector.collect()

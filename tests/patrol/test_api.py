@@ -20,6 +20,7 @@ from tests.patrol.fakes import Bench, FakeModel, call, calls
 
 PASSWORD = "correct horse"
 TOKEN = "token-1"
+NO_ACTION = "act_" + "0" * 32
 
 
 class NoCookies(httpx.Cookies):
@@ -35,7 +36,7 @@ def url(service: PatrolService, bench: Bench) -> Iterator[str]:
     bench.engine.add("api", health="unhealthy")
     bench.engine.add("web")
     bench.collector.collect()
-    app = build_app(service, Credentials("admin", PASSWORD, token=TOKEN))
+    app = build_app(bench.runtime, Credentials("admin", PASSWORD, token=TOKEN))
     server = Server(
         uvicorn.Config(app, port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
     )
@@ -347,7 +348,7 @@ def test_autonomy_is_read_and_changed(client: httpx.Client) -> None:
 def test_what_does_not_exist_says_so_in_the_envelope_of_its_kind(client: httpx.Client) -> None:
     investigation = client.get("/api/ai/findings/abc/investigation")
     assert (investigation.status_code, investigation.json()["code"]) == (404, "not_found")
-    action = client.get("/api/actions/act_1")
+    action = client.get(f"/api/actions/{NO_ACTION}")
     assert (action.status_code, action.json()["error"]) == (404, "action_not_found")
     assert client.get("/api/nothing").json()["code"] == "not_found"
     assert client.delete("/api/resources").status_code == 405
@@ -371,7 +372,7 @@ def test_there_are_no_actions_yet(client: httpx.Client, view: str) -> None:
 def test_action_bodies_are_strict(
     client: httpx.Client, path: str, body: dict[str, object], code: str
 ) -> None:
-    answer = client.post(f"/api/actions/act_1/{path}", json=body)
+    answer = client.post(f"/api/actions/{NO_ACTION}/{path}", json=body)
     assert (answer.status_code, answer.json()["error"]) == (400, code)
 
 
@@ -433,6 +434,6 @@ def test_readiness_is_the_one_of_the_status(client: httpx.Client) -> None:
 
 def test_deciding_on_an_unknown_action_changes_nothing(client: httpx.Client) -> None:
     for path, body in (("decision", {"outcome": "rejected"}), ("execute", {"reason": "x"})):
-        answer = client.post(f"/api/actions/act_0/{path}", json=body)
+        answer = client.post(f"/api/actions/{NO_ACTION}/{path}", json=body)
         assert (answer.status_code, answer.json()["error"]) == (404, "action_not_found")
     assert client.get("/api/actions?view=odd").json()["error"] == "invalid_action_request"

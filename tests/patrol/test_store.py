@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from patrol.database import MIGRATIONS
 from patrol.errors import StoreError
 from patrol.records import RunRecord
 from patrol.service import PatrolService
-from patrol.store import MIGRATIONS, Store
+from patrol.store import Store
 
 
 def record(ident: str = "1", **more: object) -> RunRecord:

@@ -1,0 +1,1 @@
+"""Governed actions: planned, approved, executed once, verified on a path of its own, and audited."""

@@ -1,0 +1,1 @@
+"""Read-only investigation of one finding, ending in a diagnosis and at most one typed proposal."""

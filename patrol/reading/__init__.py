@@ -1,0 +1,1 @@
+"""Looking into a container without any way to change it."""
