@@ -187,6 +187,25 @@ def test_one_failed_run_is_never_outvoted() -> None:
     assert failures(judged(*clean(99), failed(100))) == ["watch.tin-loom: not-every-run-passed"]
 
 
+@pytest.mark.parametrize("track", ["watch", "investigation", "remediation"])
+def test_there_are_three_tracks(track: str) -> None:
+    assert known_track(track) == track
+
+
+def test_failures_of_a_verdict_are_sorted_and_those_of_a_scenario_in_the_order_of_the_gates() -> None:
+    dirty = having(failed(), environment=having(failed().environment, git_dirty=True, git_sha=""))
+    judgement = judged(dirty, of=(manifest(), OTHER))
+    verdict, scenario = judgement.qualification[0].failures, judgement.scenarios[0].failures
+    assert list(verdict) == sorted(verdict)
+    assert [text.partition(": ")[0] for text in scenario] == [
+        "too-few-runs",
+        "not-every-run-passed",
+        "pass-rate-lower-bound",
+        "recall-lower-bound",
+        "dirty-worktree",
+    ]
+
+
 def test_an_unknown_track_is_a_usage_error() -> None:
     with pytest.raises(QualificationError, match="no track 'Watch'") as caught:
         known_track("Watch")

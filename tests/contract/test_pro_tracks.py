@@ -210,3 +210,14 @@ def test_what_only_the_live_run_knows_is_added_at_the_end() -> None:
 
 def test_a_heading_is_found_in_any_letter_case_and_depth() -> None:
     assert section("intro\n###### ROOT cause \nx", "Root Cause") == "x"
+    assert section(" \u00a0# Root Cause\nx\n  ## Next\ny", "Root Cause") == "x"
+    assert section("#Xroot cause\nx", "Root Cause") == ""
+
+
+@pytest.mark.parametrize("named", ["LOOM-9", "R-LOOM"])
+def test_a_resource_is_named_in_any_letter_case_and_without_outer_white_space(named: str) -> None:
+    loom = made(CollectedTruth, name=" Loom-9\t", resource_id="\u00a0R-loom ")
+    ground = made(GroundTruth, resources={"loom": loom})
+    told = {"f": session(summary=f"## Root Cause\nIt was ({named}).")}
+    of = investigating(root_cause_resources=("loom",))
+    assert apply_pro_gates(scored(), of, ground, told, DONE).passed
