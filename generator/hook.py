@@ -18,7 +18,6 @@ from mkdocs.structure.pages import Page as MkDocsPage
 from contract.errors import PatrolQualificationError
 from generator.check import check_tree
 from generator.findings import Finding
-from generator.layout import EVIDENCE
 from generator.moment import build_moment_ns, parse_moment
 from generator.pages import build_pages
 from generator.registry import Registry
@@ -92,10 +91,3 @@ def on_post_page(output: str, page: MkDocsPage, config: MkDocsConfig) -> str:
     """Put the tables of a generated page where its placeholders stand."""
     generated = _site.get(page.file.src_uri)
     return output if generated is None else generated.splice(output)
-
-
-def on_serve(server: object, config: MkDocsConfig, builder: object) -> None:
-    """Rebuild a served site when evidence, scenarios or templates change."""
-    root = Path(config.config_file_path).parent
-    for folder in (EVIDENCE, Path("scenarios"), Path("templates")):
-        server.watch(str(root / folder))  # type: ignore[attr-defined]

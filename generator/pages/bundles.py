@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from contract.contribution_consistency import is_unscored
 from generator.cohort import Track
 from generator.identity import ModelIdentity
+from generator.layout import Kind
 from generator.readme import readme_html
 from generator.render import Page, Renderer
 from generator.rules import RULES, RULESET_VERSION
@@ -77,7 +78,7 @@ def _bundle_page(view: SiteView, renderer: Renderer, bundle: VerifiedBundle) -> 
         verdicts=list(_verdicts(bundle)),
         ruleset=RULESET_VERSION,
         rules=[rule for rule in RULES.values() if rule.concerns_bundles],
-        provenance=_provenance(models),
+        provenance="" if bundle.place.kind is Kind.CONTROL else _provenance(models),
         readme=readme_html(bundle.readme),
     )
 
