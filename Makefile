@@ -7,7 +7,7 @@ STAMP := $(VENV)/.complete
 export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help site test check setup lab lab-down model lock format screenshots clean
+.PHONY: help site test check setup lab lab-down model lock format clean
 
 help: ## say what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from contract.errors import PatrolQualificationError
 from contract.manifest import Manifest, load_manifest, manifest_digest
@@ -22,6 +22,11 @@ class Catalogue:
     """Valid manifests with distinct ids, sorted by id; never empty."""
 
     manifests: tuple[Manifest, ...]
+    # The manifest digest of each id; asked for with every run of every bundle, hence taken once.
+    digests: dict[str, str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digests", {one.id: manifest_digest(one) for one in self.manifests})
 
     def get(self, scenario_id: str) -> Manifest:
         """The manifest with this id; CatalogueError when there is none."""
@@ -34,11 +39,6 @@ class Catalogue:
     def track(self, track: str) -> tuple[Manifest, ...]:
         """The manifests of one track."""
         return tuple(manifest for manifest in self.manifests if manifest.track == track)
-
-    @property
-    def digests(self) -> dict[str, str]:
-        """The manifest digest of each id."""
-        return {manifest.id: manifest_digest(manifest) for manifest in self.manifests}
 
     @property
     def digest(self) -> str:

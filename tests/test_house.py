@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 REGISTRY_HOSTS = re.compile(
     "|".join(("py" + r"pi\.org", "python" + "hosted", "npm" + r"js\.", r"deb\.deb" + "ian"))
 )
-MACHINE_PATHS = re.compile(r"/(?:home|Users)/[a-z][a-z0-9_-]+/|/ro" + r"ot/|/wo" + r"rk/")
+MACHINE_PATHS = re.compile(re.escape(f"{Path(__file__).parents[1]}/") + "|/wo" + "rk/")
 SECRETS = re.compile(
     r"PRIVATE KEY-----\s+[A-Za-z0-9+/=\s]{64}|\bgh[pousr]_[A-Za-z0-9]{30,}|\bsk-[A-Za-z0-9]{32,}"
 )
