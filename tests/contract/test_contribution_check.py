@@ -155,6 +155,14 @@ def test_a_run_that_hides_its_broken_gates_is_found() -> None:
     assert "recall" in fault.message
 
 
+@pytest.mark.parametrize("kinds", [("hard_failures", "gate_failures"), ("gate_failures", "run_errors")])
+def test_failures_of_two_kinds_do_not_cancel_out(kinds: tuple[str, str]) -> None:
+    def spoiled(run: Doc) -> None:
+        run["failure_counts"].update(dict.fromkeys(kinds, 1))
+
+    assert ("run-consistency", "/runs/0/passed") in found(with_run(0, spoiled))
+
+
 def test_an_unscored_run_must_tell_of_an_error() -> None:
     def unscored(run: Doc) -> None:
         run["score"].update(faults=0, missed_faults=0)
