@@ -112,6 +112,7 @@ def runs(draw: st.DrawFn) -> dict[str, Any]:
         duration_ms=draw(st.integers(0, 10**5)),
         ai_analysis=draw(SHORT_TEXTS),
     )
+    collection = draw(st.integers(0, 10**11))
     return {
         "ground": made(GroundTruth, faults=draw(faults())),
         "findings": found,
@@ -120,8 +121,8 @@ def runs(draw: st.DrawFn) -> dict[str, Any]:
         "provider": "",
         "faults_intact": draw(st.booleans()),
         "no_mutation": draw(st.booleans()),
-        "collection_latency": draw(st.integers(0, 10**11)),
-        "end_to_end_latency": draw(st.integers(0, 10**12)),
+        "collection_latency": collection,
+        "end_to_end_latency": collection + run.duration_ms * 10**6 + draw(st.integers(0, 10**12)),
     }
 
 
