@@ -62,7 +62,7 @@ def _class_section(view: SiteView, track: Track, one: QualificationClass) -> Sec
         title=one.title,
         note="",
         prefix="",
-        headline=f"No model is {one.title.lower().replace('pulse', 'Pulse')} on this track.",
+        headline=f"No model is {one.title.lower().replace('pulse', 'Pulse')} against Pulse on this track.",
         reason=_why_empty(view, track, one),
         tables=_tables(view, track, one, reference=False),
     )
