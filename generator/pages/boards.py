@@ -58,11 +58,12 @@ def board_pages(view: SiteView, renderer: Renderer) -> Iterator[Page]:
 
 
 def _class_section(view: SiteView, track: Track, one: QualificationClass) -> Section:
+    subject = "" if one is QualificationClass.CERTIFIED else " against Pulse"
     return Section(
         title=one.title,
         note="",
         prefix="",
-        headline=f"No model is {one.title.lower().replace('pulse', 'Pulse')} against Pulse on this track.",
+        headline=f"No model is {one.title.lower().replace('pulse', 'Pulse')}{subject} on this track.",
         reason=_why_empty(view, track, one),
         tables=_tables(view, track, one, reference=False),
     )

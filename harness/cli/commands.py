@@ -45,7 +45,7 @@ def patrol_qualify() -> None:
       patrol-qualify explain recall
 
     \b
-    The flags of the reference implementation work too:
+    The same as flags, with one dash or two:
       patrol-qualify -mode live -scenario watch.docker-unhealthy -docker-context lab -authorize-live-faults
 
     \b

@@ -1,4 +1,4 @@
-"""The two spellings of the command line: subcommands, and the flags of the reference implementation."""
+"""The two spellings of the command line: subcommands, or a mode among the flags."""
 
 from __future__ import annotations
 
