@@ -19,6 +19,7 @@ from contract.contribution import (
     decode_contribution,
     evidence_digest,
 )
+from contract.contribution_consistency import consistency_faults
 from contract.record import Record, encode_compact, encode_indented
 from contract.report import RunReport
 
@@ -168,6 +169,79 @@ def test_an_unscored_run_must_tell_of_an_error() -> None:
         run["score"].update(faults=0, missed_faults=0)
 
     assert ("run-consistency", "/runs/1/failure_counts/run_errors") in found(with_run(1, unscored))
+
+
+@pytest.mark.parametrize("provider", ["", " ", " ACME\t"])
+def test_the_provider_of_a_cost_follows_from_provider_and_model(provider: str) -> None:
+    assert found(with_run(0, setting("provider", provider))) == []
+
+
+@pytest.mark.parametrize(
+    ("usd", "held"), [(5.0, True), (-1.0, False), (2.0, False), (3.0, False), (2.25, False)]
+)
+def test_a_cost_is_the_sum_of_both_directions(usd: float, held: bool) -> None:
+    def priced(run: Doc) -> None:
+        run["score"].update(input_tokens=1_000_000, output_tokens=500_000)
+        prices = {"input_usd_per_mtok": 2.0, "output_usd_per_mtok": 6.0}
+        run["score"]["cost"].update(known=True, usd=usd, **prices)
+
+    faults = found(with_run(0, priced))
+    assert (("run-consistency", "/runs/0/score/cost/usd") not in faults) is held
+
+
+@pytest.mark.parametrize("usd", [0.5, 1.0])
+def test_an_unknown_cost_is_nothing(usd: float) -> None:
+    faults = found(with_run(0, setting("score/cost/usd", usd)))
+    assert ("run-consistency", "/runs/0/score/cost/usd") in faults
+
+
+@pytest.mark.parametrize(
+    ("member", "limit"),
+    [
+        ("collection_latency_ms", 60_000),
+        ("patrol_latency_ms", 60_000),
+        ("end_to_end_latency_ms", 120_000),
+    ],
+)
+def test_a_latency_breaks_its_gate_from_the_first_millisecond_beyond(member: str, limit: int) -> None:
+    def slow(more: int) -> Callable[[Doc], None]:
+        return lambda run: run["score"].update({"end_to_end_latency_ms": 120_000, member: limit + more})
+
+    gate = ("run-consistency", "/runs/0/failure_counts/gate_failures")
+    assert gate not in found(with_run(0, slow(0)))
+    assert gate in found(with_run(0, slow(1)))
+
+
+def two_faults(found_faults: int) -> ContributionRun:
+    """A run that found some of two faults, told by its exported numbers alone."""
+    missed = 2 - found_faults
+
+    def halved(run: Doc) -> None:
+        share = found_faults / 2
+        run["score"].update(faults=2, true_positives=found_faults, missed_faults=missed, recall=share)
+        run["score"].update({name: share for name in run["score"] if name.endswith("_accuracy")})
+        run["score"].update(evidence_grounding=share, recommendation_safety=share)
+
+    return with_run(1, halved).runs[1]
+
+
+@pytest.mark.parametrize("found_faults", [0, 1])
+def test_shares_of_two_faults_are_halves(found_faults: int) -> None:
+    assert list(consistency_faults("", two_faults(found_faults), None)) == []
+    spoiled = two_faults(found_faults)
+    better = having(spoiled, score=having(spoiled.score, severity_accuracy=(found_faults + 1) / 2))
+    faults = list(consistency_faults("", better, None))
+    assert [fault.pointer for fault in faults] == ["/score/severity_accuracy"]
+
+
+def test_without_faults_every_share_is_whole() -> None:
+    def healthy(run: Doc) -> None:
+        run["score"].update(faults=0, true_positives=0, missed_faults=0)
+
+    run = with_run(0, healthy).runs[0]
+    assert list(consistency_faults("", run, None)) == []
+    half = having(run, score=having(run.score, category_accuracy=0.5))
+    assert [fault.pointer for fault in consistency_faults("", half, None)] == ["/score/category_accuracy"]
 
 
 def test_a_second_between_two_clocks_is_no_contradiction() -> None:
