@@ -77,7 +77,7 @@ def _check_sums(loaded: LoadedBundle, findings: Findings) -> None:
     for name in SEALED:
         blob = loaded.files.get(name)
         if blob is not None and name in listed and listed[name] != blob.sha256:
-            what = f"has the digest {blob.sha256[:16]}, {path} says {listed[name][:16]}"
+            what = f"has the digest {blob.sha256}, {path} says {listed[name]}"
             findings.add("PQ022", loaded.place.path / name, what)
 
 
