@@ -134,6 +134,11 @@ def test_a_report_of_another_version_is_refused() -> None:
     assert caught.value.where == "r/report.json#/schema_version"
 
 
+def test_a_report_that_is_no_json_is_refused_by_name() -> None:
+    with pytest.raises(DecodeError, match=r"r/report\.json"):
+        load_report(b"{", "r/report.json")
+
+
 def test_a_report_without_findings_is_one_that_found_nothing() -> None:
     assert rescore(report(findings=None), PRICES)[0].missed_faults == 1
 
