@@ -64,6 +64,7 @@ def main() -> None:
       PATROL_REQUEST_TIMEOUT     seconds per answer (default 300)
       PATROL_SCOPED_TURNS        turns of a scoped run (default 4)
       PATROL_RUN_TOKEN_LIMIT     tokens of a whole run (default 0, no limit)
+      PATROL_VERIFY_SECONDS      how long an action's effect is waited for (default and most: 60)
     """
 
 

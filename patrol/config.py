@@ -10,6 +10,7 @@ from patrol.errors import UsageError
 
 ToolChoice = Literal["auto", "required"]
 LEVELS = ("monitor", "approval", "assisted", "full")
+VERIFY_S = 60.0
 OPENAI_HOST = "https://api.openai.com/v1"
 
 
@@ -86,6 +87,14 @@ def turn_limits(environ: Mapping[str, str]) -> TurnLimits:
         scoped=int(_number(environ, "PATROL_SCOPED_TURNS", 4, least=1)),
         run_tokens=int(_number(environ, "PATROL_RUN_TOKEN_LIMIT", 0, least=0)),
     )
+
+
+def verify_seconds(environ: Mapping[str, str]) -> float:
+    """Read `PATROL_VERIFY_SECONDS`: how long the effect of an action is waited for, 60 s at most."""
+    seconds = _number(environ, "PATROL_VERIFY_SECONDS", VERIFY_S, least=1)
+    if seconds > VERIFY_S:
+        raise UsageError(f"{seconds:g} is more than {VERIFY_S:g}", where="PATROL_VERIFY_SECONDS")
+    return seconds
 
 
 def _number(environ: Mapping[str, str], name: str, default: float, *, least: float) -> float:

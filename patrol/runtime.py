@@ -11,12 +11,11 @@ from pathlib import Path
 from patrol.actions.broker import Broker
 from patrol.actions.checks import Guard
 from patrol.actions.store import ActionStore
-from patrol.actions.verification import BOUND_S
 from patrol.clock import Clock
 from patrol.collect.collector import Collector
 from patrol.collect.engine import Engine
 from patrol.collect.metrics import Thresholds
-from patrol.config import ProviderSettings, TurnLimits
+from patrol.config import VERIFY_S, ProviderSettings, TurnLimits
 from patrol.hub import Hub
 from patrol.investigation.investigator import Investigator
 from patrol.investigation.run import Desk
@@ -41,7 +40,7 @@ class RuntimePlan:
     provider: ProviderSettings
     limits: TurnLimits
     commands: bool = False
-    verify_bound_s: float = BOUND_S
+    verify_bound_s: float = VERIFY_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,9 @@ def build_runtime(plan: RuntimePlan, engine: Engine, clock: Clock, store: Store)
     """Wire everything over one engine and one store; nothing has begun yet."""
     stop = threading.Event()
     collector = Collector(engine, clock, interval_s=plan.interval_s)
-    desk = SettingsDesk(store, clock, plan.provider, plan.limits, plan.model, plan.mode, stop)
+    desk = SettingsDesk(
+        store, clock, plan.provider, plan.limits, plan.model, plan.mode, stop, plan.verify_bound_s
+    )
     watcher = Watcher(collector, store, Hub(clock), clock, plan.limits, Thresholds())
     guard = Guard(store, collector, clock, plan.commands)
     broker = Broker(ActionStore(store.database), guard, engine, desk, stop, plan.verify_bound_s)

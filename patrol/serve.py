@@ -22,7 +22,7 @@ from patrol.api.auth import Credentials
 from patrol.clock import SystemClock
 from patrol.collect.engine import DockerEngine
 from patrol.collect.target import LOOPBACK, resolve_context
-from patrol.config import provider_settings, turn_limits
+from patrol.config import provider_settings, turn_limits, verify_seconds
 from patrol.errors import UsageError
 from patrol.runtime import RuntimePlan, running
 
@@ -104,6 +104,7 @@ def serve(options: ServeOptions, environ: Mapping[str, str]) -> None:
         provider=provider_settings(environ),
         limits=turn_limits(environ),
         commands=options.enable_commands,
+        verify_bound_s=verify_seconds(environ),
     )
     with bound:
         engine = DockerEngine(endpoint)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from patrol.clock import Clock
-from patrol.config import LEVELS, ProviderSettings, TurnLimits
+from patrol.config import LEVELS, VERIFY_S, ProviderSettings, TurnLimits
 from patrol.errors import ApiError
 from patrol.loop import prompts
 from patrol.preflight import Preflight, check_route
@@ -84,6 +84,7 @@ class SettingsDesk:
     model: str
     level: str
     stop: threading.Event
+    verify_s: float = VERIFY_S
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _generation: int = 0
     _cached: Preflight | None = None
@@ -194,6 +195,7 @@ class SettingsDesk:
             "turns_scoped": str(limits.scoped),
             "turns_full": f"{limits.least}..{limits.most}",
             "turns_evaluation": str(limits.evaluation),
+            "verify_seconds": f"{self.verify_s:g}",
             "run_token_limit": str(limits.run_tokens),
             "prompt_digest": prompts.digest(),
         }

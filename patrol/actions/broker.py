@@ -23,9 +23,10 @@ from patrol.actions.records import (
     State,
 )
 from patrol.actions.store import ActionStore
-from patrol.actions.verification import BOUND_S, verify
+from patrol.actions.verification import verify
 from patrol.clock import rfc3339
 from patrol.collect.engine import Engine
+from patrol.config import VERIFY_S
 from patrol.errors import EngineError
 from patrol.records import Resource
 from patrol.settings import SettingsDesk
@@ -43,7 +44,7 @@ class Broker:
     engine: Engine
     desk: SettingsDesk
     stop: threading.Event
-    verify_bound_s: float = BOUND_S
+    verify_bound_s: float = VERIFY_S
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def submit(self, request: ActionRequest, origin: Origin, resource: Resource, chosen: Capability) -> Audit:

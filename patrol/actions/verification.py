@@ -7,10 +7,10 @@ from typing import Protocol
 
 from patrol.actions.records import Outcome, Snapshot
 from patrol.clock import Clock, from_rfc3339
+from patrol.config import VERIFY_S
 from patrol.errors import EngineError
 from patrol.records import Resource
 
-BOUND_S = 60.0
 POLL_S = 0.5
 
 
@@ -28,7 +28,7 @@ def verify(
     before: Snapshot,
     clock: Clock,
     stop: threading.Event,
-    bound_s: float = BOUND_S,
+    bound_s: float = VERIFY_S,
 ) -> tuple[Outcome, Snapshot | None]:
     """Look until the effect is there or the bound is reached; gives the verdict and what was seen last."""
     deadline = clock.monotonic() + bound_s

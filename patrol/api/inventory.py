@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from patrol import PRODUCT
+from patrol.actions.planning import capabilities
 from patrol.api.wire import number_query, read_object
 from patrol.clock import NS, rfc3339
 from patrol.providers.scripts import CONTROLS
@@ -74,11 +75,12 @@ class InventoryApi:
             (one for one in known if kind in ("", one.type) and part in one.name.lower()),
             key=lambda one: (one.name, one.id),
         )
-        return JSONResponse(
-            _page(
-                found, number_query(request, "page", 1, 10**6), number_query(request, "limit", 50, PAGE_CAP)
-            )
-        )
+        page, limit = number_query(request, "page", 1, 10**6), number_query(request, "limit", 50, PAGE_CAP)
+        return JSONResponse(_page([self._offering(one) for one in found], page, limit))
+
+    def _offering(self, resource: Resource) -> Resource:
+        names = tuple(one.name for one in capabilities(resource, commands=self._commands))
+        return resource.model_copy(update={"capabilities": names})
 
     async def findings(self, request: Request) -> Response:
         return JSONResponse(await run_in_threadpool(self._findings, request))

@@ -55,7 +55,7 @@ def verify(finding: Finding, source: Live, now_ns: int, thresholds: Thresholds) 
 
 
 def _health(facts: DockerFacts, _now_ns: int) -> Outcome:
-    if facts.health == "healthy":
+    if facts.health == "healthy" and facts.container_state == "running":
         return Outcome.GONE
     return Outcome.FAILING if facts.health in BAD_HEALTH else Outcome.UNKNOWN
 

@@ -24,8 +24,6 @@ class Profile(StrEnum):
 class Code(StrEnum):
     """Stable codes of tool results (assistant safety, section 10)."""
 
-    FSM_BLOCKED = "FSM_BLOCKED"
-    STRICT_RESOLUTION = "STRICT_RESOLUTION"
     ROUTING_MISMATCH = "ROUTING_MISMATCH"
     NOT_FOUND = "NOT_FOUND"
     ACTION_NOT_ALLOWED = "ACTION_NOT_ALLOWED"

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,15 +87,23 @@ def lab(docker_context: str, lab_image: str) -> Iterator[Lab]:
 class Runtime:
     """A `patrol-runtime serve` process and a client to it."""
 
-    def __init__(self, context: str, data: Path, model: str = "control:reference", **environ: str) -> None:
+    def __init__(
+        self,
+        context: str,
+        data: Path,
+        model: str = "control:reference",
+        *,
+        options: tuple[str, ...] = (),
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
         arguments = ["serve", "--listen", "127.0.0.1:0", "--docker-context", context, "--model", model]
-        arguments += ["--data", str(data), "--interval", "500ms", "--json", "--exit-with-stdin"]
+        arguments += ["--data", str(data), "--interval", "500ms", "--json", "--exit-with-stdin", *options]
         self.process = subprocess.Popen(
             [sys.executable, "-c", "from patrol.cli import main; main()", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, "PATROL_RUNTIME_PASSWORD": PASSWORD, **environ},
+            env={**os.environ, "PATROL_RUNTIME_PASSWORD": PASSWORD, **(environ or {})},
         )
         assert self.process.stdout is not None
         self.ready: dict[str, str] = json.loads(self.process.stdout.readline() or b"{}")
@@ -218,7 +226,7 @@ def test_a_removed_container_disappears(lab: Lab, runtime: Runtime) -> None:
 
 def test_docker_host_never_chooses_the_engine(lab: Lab, tmp_path: Path) -> None:
     name = lab.run("api")
-    runtime = Runtime(lab.context, tmp_path / "data", DOCKER_HOST="unix:///nowhere.sock")
+    runtime = Runtime(lab.context, tmp_path / "data", environ={"DOCKER_HOST": "unix:///nowhere.sock"})
     assert runtime.wait_for(name, bool)["name"] == name
     assert runtime.end() == 0
 
@@ -264,7 +272,7 @@ def mute() -> Iterator[MuteServer]:
 
 def test_being_killed_leaves_one_error_record(lab: Lab, tmp_path: Path, mute: MuteServer) -> None:
     name = lab.run("api")
-    killed = Runtime(lab.context, tmp_path / "data", "openai:slow", **mute.environ)
+    killed = Runtime(lab.context, tmp_path / "data", "openai:slow", environ=mute.environ)
     ids = [killed.resource(name)["id"]]
     run_id = killed.request("POST", "/api/ai/patrol/run", json={"resource_ids": ids})["run_id"]
     mute.wait_until_asked()
@@ -272,7 +280,7 @@ def test_being_killed_leaves_one_error_record(lab: Lab, tmp_path: Path, mute: Mu
     killed.http.close()
     killed.process.kill()
     killed.process.communicate()
-    again = Runtime(lab.context, tmp_path / "data", "openai:slow", **mute.environ)
+    again = Runtime(lab.context, tmp_path / "data", "openai:slow", environ=mute.environ)
     runs = again.get("/api/ai/patrol/runs")
     assert [(one["id"], one["status"], one["error_cause"]) for one in runs] == [
         (run_id, "error", "interrupted")
@@ -283,9 +291,154 @@ def test_being_killed_leaves_one_error_record(lab: Lab, tmp_path: Path, mute: Mu
 
 def test_ending_during_a_run_does_not_wait_for_the_model(lab: Lab, tmp_path: Path, mute: MuteServer) -> None:
     name = lab.run("api")
-    runtime = Runtime(lab.context, tmp_path / "data", "openai:slow", **mute.environ)
+    runtime = Runtime(lab.context, tmp_path / "data", "openai:slow", environ=mute.environ)
     runtime.request("POST", "/api/ai/patrol/run", json={"resource_ids": [runtime.resource(name)["id"]]})
     mute.wait_until_asked()
     began = time.monotonic()
     assert runtime.end() == 0
     assert time.monotonic() - began < 10
+
+
+# Repairs --------------------------------------------------------------------------------------------------
+
+HELPER = ("sh", "-c", "trap 'exit 0' TERM; sleep 3600 & echo $! >/tmp/helper.pid; while :; do sleep 1; done")
+LOOK = 'kill -0 "$(cat /tmp/helper.pid)"'
+
+
+class Repair:
+    """A runtime with its command channel open, and one service whose helper has died."""
+
+    def __init__(self, lab: Lab, data: Path, mode: str, command: tuple[str, ...] = HELPER) -> None:
+        self.lab, self.data, self.mode = lab, data, mode
+        check = ("--health-cmd", LOOK, "--health-interval", "1s", "--health-retries", "1")
+        self.name = lab.run("api", *check, "--restart", "unless-stopped", command=command)
+        lab.wait_health("api", "healthy")
+        self.runtime = self.start()
+
+    def start(self) -> Runtime:
+        options = ("--mode", self.mode, "--enable-commands")
+        return Runtime(self.lab.context, self.data, options=options, environ={"PATROL_VERIFY_SECONDS": "8"})
+
+    def break_it(self) -> None:
+        self.lab.docker("exec", self.name, "sh", "-c", 'kill "$(cat /tmp/helper.pid)"')
+        self.lab.wait_health("api", "unhealthy")
+        self.runtime.wait_for(self.name, unhealthy)
+
+    def proposed(self) -> dict[str, Any]:
+        """The action that a patrol of the service has led to."""
+        record = self.runtime.patrol(self.name)
+        pause = threading.Event()
+        for _ in range(200):
+            with contextlib.suppress(httpx.HTTPStatusError):
+                told = self.runtime.get(f"/api/ai/findings/{record['finding_ids'][0]}/investigation")
+                if told["status"] == "completed":
+                    return dict(told["action"])
+            pause.wait(0.05)
+        pytest.fail("no action was proposed")
+
+    def post(self, action: dict[str, Any], verb: str, **body: str) -> Any:
+        body["planHash"] = action["plan"]["planHash"]
+        return self.runtime.request("POST", f"/api/actions/{action['action_id']}/{verb}", json=body)
+
+    def ended(self, action: dict[str, Any]) -> dict[str, Any]:
+        pause = threading.Event()
+        for _ in range(900):
+            told = self.runtime.get(f"/api/actions/{action['action_id']}")
+            if told["audit"]["state"] in ("completed", "failed", "rejected"):
+                return dict(told["audit"])
+            pause.wait(0.1)
+        pytest.fail("the action did not end")
+
+    def started(self) -> str:
+        return self.lab.docker("inspect", "-f", "{{.State.StartedAt}}", self.name)
+
+
+@pytest.fixture
+def repair(lab: Lab, tmp_path: Path) -> Iterator[Callable[..., Repair]]:
+    made: list[Repair] = []
+
+    def begin(mode: str, command: tuple[str, ...] = HELPER) -> Repair:
+        made.append(Repair(lab, tmp_path / "data", mode, command))
+        made[-1].break_it()
+        return made[-1]
+
+    yield begin
+    for one in made:
+        assert one.runtime.end() == 0
+
+
+def test_an_approved_restart_heals_and_is_verified(repair: Callable[..., Repair], lab: Lab) -> None:
+    one = repair("approval")
+    before = one.started()
+    action = one.proposed()
+    assert one.started() == before
+    one.post(action, "decision", outcome="approved")
+    assert one.started() == before
+    ended = one.post(action, "execute")
+    assert (ended["state"], ended["audit"]["verificationOutcome"]["status"]) == ("completed", "verified")
+    assert one.started() != before
+    assert lab.docker("inspect", "-f", "{{.State.Health.Status}}", one.name) == "healthy"
+
+
+def test_a_rejected_restart_leaves_the_container_alone(repair: Callable[..., Repair], lab: Lab) -> None:
+    one = repair("approval")
+    before = one.started()
+    assert one.post(one.proposed(), "decision", outcome="rejected")["state"] == "rejected"
+    assert one.started() == before
+    assert lab.docker("inspect", "-f", "{{.State.Health.Status}}", one.name) == "unhealthy"
+
+
+def test_in_full_mode_the_restart_needs_no_decision(repair: Callable[..., Repair]) -> None:
+    one = repair("full")
+    ended = one.ended(one.proposed())
+    assert (ended["state"], ended["verificationOutcome"]["status"]) == ("completed", "verified")
+    assert [approval["actor"]["kind"] for approval in ended["approvals"]] == ["policy"]
+
+
+def test_a_restart_that_does_not_heal_is_never_called_verified(repair: Callable[..., Repair]) -> None:
+    first = "sleep 3600 & echo $! >/tmp/helper.pid; touch /tmp/seen"
+    later = "echo 999999 >/tmp/helper.pid"
+    start = (
+        f"trap 'exit 0' TERM; if [ -e /tmp/seen ]; then {later}; else {first}; fi; while :; do sleep 1; done"
+    )
+    one = repair("approval", ("sh", "-c", start))
+    action = one.proposed()
+    one.post(action, "decision", outcome="approved")
+    ended = one.post(action, "execute")
+    assert (ended["state"], ended["audit"]["verificationOutcome"]["status"]) == ("completed", "failed")
+    assert len(one.runtime.get("/api/ai/patrol/findings")) == 1
+
+
+def test_a_kill_during_an_execution_is_read_back_and_not_sent_again(
+    repair: Callable[..., Repair], lab: Lab
+) -> None:
+    one = repair("approval")
+    action = one.proposed()
+    one.post(action, "decision", outcome="approved")
+    executing = threading.Thread(target=attempt, args=(one, action))
+    executing.start()
+    pause = threading.Event()
+    while one.runtime.get(f"/api/actions/{action['action_id']}")["audit"]["state"] != "executing":
+        pause.wait(0.02)
+    one.runtime.process.kill()
+    executing.join()
+    one.runtime.http.close()
+    one.runtime.process.communicate()
+    lab.wait("api", "{{.State.StartedAt}}", lambda seen: seen != action["plan"]["preflight"]["startedAt"])
+    after = one.started()
+    one.runtime = one.start()
+    told = one.runtime.get(f"/api/actions/{action['action_id']}")
+    assert told["audit"]["state"] in ("completed", "failed")
+    assert [event["kind"] for event in told["events"]].count("dispatch") == 1
+    assert [event["kind"] for event in told["events"]].count("verification") == 1
+    assert one.started() == after
+
+
+def attempt(one: Repair, action: dict[str, Any]) -> None:
+    """Ask for the execution on a connection of its own; the server dies before it answers."""
+    url = one.runtime.ready["url"]
+    with (
+        httpx.Client(base_url=url, trust_env=False, timeout=60) as http,
+        contextlib.suppress(httpx.HTTPError),
+    ):
+        http.post(f"/api/actions/{action['action_id']}/execute", json={}, auth=("admin", PASSWORD))
