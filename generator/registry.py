@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -14,12 +15,16 @@ from generator.catalogues import Catalogues
 from generator.findings import Findings
 from generator.layout import CATALOGUES, MODELS, POLICY, REGISTRY_LIMIT, SCENARIOS
 from generator.load import read_blob, read_json_files
-from generator.policy import MODELS_VERSION, POLICY_VERSION, Models, Policy
+from generator.policy import MODELS_VERSION, POLICY_VERSION, Model, Models, Policy
+from generator.texts import is_plain_name, is_title
 from generator.verified import VerifiedBundle
 
 R = TypeVar("R", bound=Record)
 LONGEST = 3650
 """Most days that any class may hold without new runs."""
+MODEL_ID = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,78}[a-z0-9])?")
+RESERVED_IDS = frozenset({"index"})
+HEX = "is neither empty nor a whole lower-case hexadecimal digest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +81,15 @@ def _read(
 
 
 def _check_policy(policy: Policy, findings: Findings) -> None:
-    demands = policy.community_validated
+    demands, pins = policy.community_validated, policy.campaign
     laws = (
+        (not pins.catalogue_digest or _is_hex(pins.catalogue_digest, 64), "/campaign/catalogue_digest", HEX),
+        (not pins.harness_git_sha or _is_hex(pins.harness_git_sha, 40), "/campaign/harness_git_sha", HEX),
+        (
+            not pins.pulse_version or is_plain_name(pins.pulse_version),
+            "/campaign/pulse_version",
+            "is no plain version",
+        ),
         (policy.version >= 1, "/version", "must be at least 1"),
         (0.5 <= demands.lower_bound < 1, "/community_validated/lower_bound", "must be in 0.5..1"),
         (demands.contributors >= 1, "/community_validated/contributors", "must be at least 1"),
@@ -98,6 +110,10 @@ def _check_policy(policy: Policy, findings: Findings) -> None:
             findings.add("PQ090", POLICY, what, pointer)
 
 
+def _is_hex(text: str, length: int) -> bool:
+    return re.fullmatch(f"[0-9a-f]{{{length}}}", text) is not None
+
+
 def _check_models(models: Models, findings: Findings) -> None:
     ids: set[str] = set()
     owners: dict[str, str] = {}
@@ -106,11 +122,30 @@ def _check_models(models: Models, findings: Findings) -> None:
         if model.id in ids:
             findings.add("PQ091", MODELS, f"the id {model.id!r} stands twice", f"{where}/id")
         ids.add(model.id)
-        if not model.id or model.id.strip("abcdefghijklmnopqrstuvwxyz0123456789.-"):
-            findings.add("PQ091", MODELS, "an id holds only a-z, 0-9, dot and hyphen", f"{where}/id")
+        for member, held, what in _model_laws(model):
+            if not held:
+                findings.add("PQ091", MODELS, what, f"{where}/{member}")
         for alias in model.aliases:
-            if owners.setdefault(alias, model.id) != model.id:
-                findings.add("PQ091", MODELS, f"also belongs to {owners[alias]!r}", f"{where}/aliases")
+            if alias in owners:
+                findings.add("PQ091", MODELS, f"already belongs to {owners[alias]!r}", f"{where}/aliases")
+            owners[alias] = model.id
+
+
+def _model_laws(model: Model) -> Iterator[tuple[str, bool, str]]:
+    """Member, whether it may stand as it is, and what would be wrong: an id names a page, a name heads it."""
+    named = MODEL_ID.fullmatch(model.id) is not None and model.id not in RESERVED_IDS
+    yield "id", named, "is no page name: a-z, 0-9, inner dots and hyphens, at most 80, not `index`"
+    yield "name", is_title(model.name), "is no plain title of 1 to 80 ASCII characters"
+    for member in ("family", "parameters", "revision", "note"):
+        text: str = getattr(model, member)
+        yield (
+            member,
+            not text or is_title(text),
+            "is neither empty nor a plain title of at most 80 characters",
+        )
+    for alias in model.aliases:
+        plain = is_plain_name(alias) and not alias.lower().startswith("control:")
+        yield "aliases", plain, "holds what no model route is called"
 
 
 def _catalogues(root: Path, policy: Policy, findings: Findings) -> Iterator[Catalogue]:

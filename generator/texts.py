@@ -8,6 +8,9 @@ import unicodedata
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}")
 """What a model, provider, version or revision may be spelled with."""
 
+TITLE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._:/@+(),-]{0,78}[A-Za-z0-9.)+])?")
+"""What the registry may call a model: titles and descriptions of pages go to the theme as they are."""
+
 PRIVATE = (
     ("a private key", re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")),
     ("an authorization header", re.compile(r"authorization\s*:\s*bearer\s+\S", re.IGNORECASE)),
@@ -54,6 +57,11 @@ MAX_MARKS = 2
 def is_plain_name(text: str) -> bool:
     """Whether a name is plain ASCII of the allowed characters, 1 to 200 of them."""
     return PLAIN_NAME.fullmatch(text) is not None
+
+
+def is_title(text: str) -> bool:
+    """Whether a text may head a page: plain ASCII words, 1 to 80 characters, no markup."""
+    return TITLE.fullmatch(text) is not None
 
 
 def invisible(text: str, *, lines: bool = False) -> str:

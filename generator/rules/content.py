@@ -164,9 +164,9 @@ TABLE = (
     ),
     Rule(
         "PQ091", "valid-models", REGISTRY,
-        "evidence/models.json follows its format, and no alias belongs to two models.",
-        "An alias that captures another model's name would move its results.",
-        "Remove the second alias.",
+        "evidence/models.json follows its format, its ids and titles are plain, and no alias stands twice.",
+        "Ids name pages, names head them, and an alias that captures another model moves its results.",
+        "Spell ids and titles in plain ASCII, and leave each alias with one model.",
         "one model per alias", "one alias under two models",
     ),
     Rule(

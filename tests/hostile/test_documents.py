@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -149,6 +150,50 @@ def test_an_alias_that_captures_another_models_name_is_refused(tree: Tree) -> No
     path.write_text(text)
     tree.add()
     assert rules_of(tree) == {"PQ091"}
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("id", "index"),
+        ("id", ".."),
+        ("id", "-a"),
+        ("id", "a" * 5000),
+        ("name", "<script>alert(1)</script>"),
+        ("name", "{{7*7}}"),
+        ("name", "a|b"),
+        ("name", "\x1b[31m"),
+        ("name", "a\u202eb"),
+        ("name", "Sm\u043ell"),
+        ("name", ""),
+        ("family", "[x](javascript:1)"),
+        ("parameters", "\n::error::"),
+        ("revision", "a\u200bb"),
+        ("note", "<img onerror=x>"),
+        ("aliases", ["control:reference"]),
+        ("aliases", ["x", "x"]),
+        ("aliases", ["openai:\u043e"]),
+    ],
+)
+def test_a_model_entry_that_could_spoil_a_page_is_refused(member: str, value: object, tree: Tree) -> None:
+    tree.add()
+    path = tree.root / "evidence" / "models.json"
+    document = json.loads(path.read_text())
+    document["models"][0][member] = value
+    path.write_text(json.dumps(document))
+    assert rules_of(tree) == {"PQ091"}
+    assert checked(tree).exit_code == 1
+
+
+@pytest.mark.parametrize("pin", ["catalogue_digest", "pulse_version", "harness_git_sha"])
+@pytest.mark.parametrize("value", ["zz", "\x1b[31m"])
+def test_a_pin_that_nothing_can_equal_is_refused(pin: str, value: str, tree: Tree) -> None:
+    tree.add()
+    path = tree.root / "evidence" / "policy.json"
+    document = json.loads(path.read_text())
+    document["campaign"][pin] = value if pin != "pulse_version" else f"{value}\n"
+    path.write_text(json.dumps(document))
+    assert rules_of(tree) == {"PQ090"}
 
 
 def test_a_broken_manifest_is_refused(tree: Tree) -> None:
