@@ -13,6 +13,7 @@ from contract.contribution import encode_contribution
 from contract.contribution_build import ExportError, ReportSource, build_contribution
 from contract.contribution_records import ContributionBundle
 from contract.report import RunReport, load_report
+from contract.scoring import report_passes
 from contract.submission import DeclaredCampaign, MachineClass, draft, encode_submission
 from contract.timestamps import Timestamp
 from harness.artifacts import REPLAY, sealed
@@ -28,16 +29,27 @@ _RUNTIME: Final = "runtime."
 def read_sources(paths: Iterable[Path]) -> tuple[tuple[ReportSource, ...], tuple[SealedFolder, ...]]:
     """The bytes of reports and of the replays beside them, each proved by its SHA256SUMS.
 
-    Raises CaptureError.
+    Raises CaptureError, also for a report that says it passed although its own score, teardown or errors
+    say otherwise: seals show that nothing changed since, not that it was true.
     """
     sources, folders = [], []
     for path in paths:
         report, folder = read_listed(path)
         if (folder.path / REPLAY).exists() and REPLAY not in folder.files:
             raise CaptureError("SHA256SUMS beside it does not list it", where=str(folder.path / REPLAY))
+        _check_verdict(load_report(report, str(path)), path)
         sources.append(ReportSource(report, folder.files.get(REPLAY), str(path)))
         folders.append(folder)
     return tuple(sources), tuple(folders)
+
+
+def _check_verdict(report: RunReport, path: Path) -> None:
+    if report.passed and not report_passes(report, report.score):
+        raise CaptureError(
+            "says that it passed, and its score, teardown or errors say that it did not",
+            where=str(path),
+            hint="score it again with `patrol-qualify replay`; never edit a captured report",
+        )
 
 
 def contribution_files(

@@ -221,6 +221,23 @@ def as_control(report: RunReport) -> RunReport:
     return report.model_copy(update={"environment": environment})
 
 
+@pytest.mark.parametrize("command", ["compare", "export-contribution"])
+def test_a_verdict_that_its_own_report_contradicts_is_refused(
+    command: str, world: Build, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play = world("watch.docker-unhealthy")
+    report = run_of(play)
+    errors = ("the lab broke",)
+    store(report.model_copy(update={"passed": True, "errors": errors}), play, tmp_path / "runs" / "one")
+    arguments = [command, "--reports", str(tmp_path / "runs"), "--qualification-track", "watch"]
+    arguments += ["--catalog", str(root / "scenarios")]
+    if command == "export-contribution":
+        arguments += ["--contribution-dir", str(tmp_path / "out")]
+    assert qualify(arguments) == 1
+    assert "says that it passed" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_controls_are_exported_for_a_calibration_only_and_then_alone(
     world: Build, captured: Path, tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
