@@ -49,7 +49,7 @@ def main() -> None:
     \b
     With a local model behind an OpenAI-compatible server:
       export PATROL_OPENAI_BASE_URL=http://127.0.0.1:8081/v1
-      patrol-runtime serve --docker-context lab --model openai:smollm2-135m-instruct
+      patrol-runtime serve --docker-context lab --model openai:smollm2-135m-instruct-q4_1
 
     \b
     Environment (secrets are read from nowhere else):
