@@ -11,6 +11,7 @@ from itertools import groupby
 from contract.timestamps import Timestamp
 from generator.classes import QualificationClass
 from generator.cohort import Cohort
+from generator.comparing import pairings, rank_ranges
 from generator.pool import Pool
 from generator.tally import Tally
 from generator.wording import NS, day
@@ -20,8 +21,8 @@ DAY_NS = 86_400 * NS
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """One model on one route: its pooled numbers, its coverage of the track, its rank (0: not ranked), its
-    expiry.
+    """One model on one route: its pooled numbers, its coverage of the track, its expiry, and its rank (0: not
+    ranked) with the best and the worst one that the exact comparisons leave open.
     """
 
     pool: Pool
@@ -34,6 +35,8 @@ class LeaderboardRow:
     expired: bool
     rank: int = 0
     tied: bool = False
+    best: int = 0
+    worst: int = 0
 
     @property
     def complete(self) -> bool:
@@ -80,7 +83,16 @@ def ranked(rows: Iterable[LeaderboardRow]) -> tuple[LeaderboardRow, ...]:
             rank = len(result) + 1 if complete else 0
             equals = list(tied)
             result.extend(replace(row, rank=rank, tied=len(equals) > 1 and complete) for row in equals)
-    return tuple(result)
+    return _with_ranges(result)
+
+
+def _with_ranges(rows: Sequence[LeaderboardRow]) -> tuple[LeaderboardRow, ...]:
+    pools = [row.pool for row in rows if row.rank]
+    spans = rank_ranges(pools, pairings(pools))
+    return tuple(
+        replace(row, best=spans[row.pool.key][0], worst=spans[row.pool.key][1]) if row.rank else row
+        for row in rows
+    )
 
 
 def _order(row: LeaderboardRow) -> tuple[object, ...]:

@@ -74,7 +74,18 @@ class Renderer:
         )
         self._environment.filters["md"] = markdown_text
         self._environment.filters["route"] = route_title
-        for name in ("percent", "interval", "bound", "seconds", "count", "cost", "plural", "some", "day"):
+        for name in (
+            "percent",
+            "interval",
+            "bound",
+            "seconds",
+            "count",
+            "cost",
+            "plural",
+            "some",
+            "day",
+            "probability",
+        ):
             self._environment.filters[name] = getattr(wording, name)
         self._environment.globals.update(NOT_REPORTED=wording.NOT_REPORTED, claims=claims)
 

@@ -28,6 +28,11 @@ def bound(share: float) -> str:
     return f"≤ {tenths / 10:.1f} %"
 
 
+def probability(p: float) -> str:
+    """A p value, 0..1, with as many digits as it deserves."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def seconds(milliseconds: int) -> str:
     """A duration in the unit that reads best."""
     if milliseconds < 1000:

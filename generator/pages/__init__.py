@@ -8,6 +8,7 @@ from generator.cohort import Track
 from generator.pages.boards import board_pages
 from generator.pages.bundles import bundle_pages
 from generator.pages.calibration import calibration_page
+from generator.pages.compare import compare_page
 from generator.pages.front import front_page
 from generator.pages.models import model_pages
 from generator.pages.reference import reference_pages
@@ -20,6 +21,7 @@ FIXED = (
     "models/index.md",
     "scenarios/index.md",
     "bundles/index.md",
+    "compare.md",
     "calibration.md",
     "reference/rules.md",
     "reference/codes.md",
@@ -47,6 +49,7 @@ def build_pages(view: SiteView, written: Iterable[str]) -> tuple[Page, ...]:
         *model_pages(view, renderer),
         *scenario_pages(view, renderer),
         *bundle_pages(view, renderer),
+        compare_page(view, renderer),
         calibration_page(view, renderer),
         *reference_pages(renderer),
     )

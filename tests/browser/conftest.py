@@ -46,6 +46,7 @@ class Site:
             "bundle": self.one("bundles/[0-9a-f]*.html"),
             "bundles": "bundles/index.html",
             "scenario": "scenarios/watch.docker-unhealthy.html",
+            "compare": "compare.html",
             "calibration": "calibration.html",
             "rules": "reference/rules.html",
             "prose": "explanation/classes-and-gates.html",

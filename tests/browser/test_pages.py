@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 WIDTHS = (360, 1280)
 CHIEF = ("front", "board", "model", "bundle")
-OTHER = ("empty board", "bundles", "scenario", "calibration", "rules", "prose")
+OTHER = ("empty board", "bundles", "compare", "scenario", "calibration", "rules", "prose")
 LOOKS = [
     *((kind, width, scheme) for kind in CHIEF for width in WIDTHS for scheme in ("light", "dark")),
     *((kind, *look) for kind in OTHER for look in ((360, "light"), (1280, "dark"))),
